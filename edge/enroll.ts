@@ -3,13 +3,13 @@ import { edgeLimits, signChallenge } from '../lib/edge/index.ts';
 import { rawPublicKey, readRawPublicKey } from '../lib/envelope/index.ts';
 import { AppError } from '../lib/errors.ts';
 import { type ChallengeNodeResponse, NodeRole } from '../proto/generated/windlass/node/v1/node.ts';
-import { lockFolder } from './state/folder-lock.ts';
-import { type HostState, type HostIdentity, publicKeyOf, type RelayAddress } from './state/host-state.ts';
-import type { RelayClient } from './stream/relay-client.ts';
 import { heartbeatMsOf } from './heartbeat.ts';
+import { lockFolder } from './state/folder-lock.ts';
+import { type HostIdentity, type HostState, publicKeyOf, type RelayAddress } from './state/host-state.ts';
+import type { RelayClient } from './stream/relay-client.ts';
 
 interface EnrollDeps {
-  /** Of this process. */
+  /** Id of this process. */
   readonly pid: number;
   readonly clock: Clock;
   readonly state: HostState;

@@ -2,8 +2,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ToolRuns } from '../lib/tools/toolbox.ts';
 import type { LocalConfig } from './config/schema.ts';
-import type { Owner } from './state/private-files.ts';
 import type { RelayAddress } from './state/host-state.ts';
+import type { Owner } from './state/private-files.ts';
 import type { RelayClient } from './stream/relay-client.ts';
 
 /** The real things that commands of `windlass-edge` use; main.ts makes them. */
@@ -11,7 +11,7 @@ export interface World {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly owner: Owner;
-  /** Of this process; people read it where a state folder is in use. */
+  /** Id of this process; people read it where a state folder is in use. */
   readonly pid: number;
   readonly version: string;
   readonly hostname: string;

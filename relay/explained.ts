@@ -12,7 +12,7 @@ export const busLost = (cause?: unknown): GrpcError =>
 
 /** Refuses a stream whose host the Kubernetes API did not name in time. */
 export const unanswered = (): GrpcError =>
-  new GrpcError('unavailable', 'the relay could not look the host up within 10 s; come back later');
+  new GrpcError('unavailable', 'the relay could not look the host up in time; come back later');
 
 /**
  * Result of the work of a call. An error by which the relay lacks NATS or the Kubernetes API says so to the daemon,

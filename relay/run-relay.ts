@@ -6,6 +6,7 @@ import { type Clock, resultWithin } from '../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, type RecentCommands, relayAddress } from '../lib/edge/index.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import { ServerTls } from '../lib/grpc/mutual-tls.ts';
+import { createReceivedMessages } from '../lib/grpc/receive/received-messages.ts';
 import { followTlsFiles, readServerTls } from '../lib/grpc/tls-files.ts';
 import { newId, newUuid } from '../lib/ids.ts';
 import { createInformer } from '../lib/informer/index.ts';
@@ -14,6 +15,7 @@ import { readEdgePublicKey } from '../lib/keys/public-keys.ts';
 import { edgeHosts } from '../lib/kinds.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
+import { bytesOf } from '../lib/memory-budget/index.ts';
 import { checkPage, startHealthServer } from '../lib/process/health-server.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
@@ -23,9 +25,9 @@ import { relayStops } from './explained.ts';
 import { announceHosts } from './hosts/announce-hosts.ts';
 import { createKubeHosts } from './hosts/kube-hosts.ts';
 import { relayHost } from './hosts/relay-host.ts';
+import { LateAcks } from './late-acks.ts';
 import { ordersAtOnce, takeOrder } from './orders.ts';
 import { readProxies } from './rpc/trusted-proxies.ts';
-import { LateAcks } from './late-acks.ts';
 import { SentCommands } from './sent-commands.ts';
 import { serveRelay } from './serve-grpc.ts';
 import { Streams } from './streams/streams.ts';
@@ -160,9 +162,11 @@ interface Parts {
 async function openGrpc(deps: RelayDeps, { signal, ...parts }: Parts): Promise<GrpcListener> {
   const { config, clock, logger, readFile } = deps;
   const relayKey = readKeyPair({ variable: 'WINDLASS_RELAY_KEY', path: config.WINDLASS_RELAY_KEY }, readFile);
+  const bytes = bytesOf('messages of daemons');
   return serveRelay(
     {
       ...parts,
+      received: createReceivedMessages({ clock, stopping: signal, bytes }),
       clock,
       logger,
       newId,

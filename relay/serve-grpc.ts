@@ -1,13 +1,14 @@
-import { ServerCredentials } from '@grpc/grpc-js';
+import { ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
 import type { EventBus } from '../lib/bus/index.ts';
 import { type EdgeResults, edgeLimits, type RecentCommands } from '../lib/edge/index.ts';
+import type { ReportDeps } from '../lib/grpc/call-report.ts';
 import { createHealth } from '../lib/grpc/health.ts';
 import { type GrpcListener, type GrpcService, listenGrpc } from '../lib/grpc/listen-grpc.ts';
+import type { ReceivedMessages } from '../lib/grpc/receive/received-messages.ts';
 import { createReflection, serveReflection } from '../lib/grpc/reflection.ts';
 import { sized } from '../lib/grpc/sized.ts';
 import { serveStream } from '../lib/grpc/stream/serve-stream.ts';
 import { type OpenCall, serveOpen } from '../lib/grpc/unary/serve-open.ts';
-import type { ReportDeps } from '../lib/grpc/call-report.ts';
 import { descriptorSet } from '../proto/generated/descriptors.ts';
 import { ServerReflectionService } from '../proto/generated/grpc/reflection/v1/reflection.ts';
 import { HealthService } from '../proto/generated/health/v1/health.ts';
@@ -21,12 +22,12 @@ import {
 } from '../proto/generated/windlass/node/v1/node.ts';
 import { explained } from './explained.ts';
 import { createKeyHolders } from './hosts/key-holders.ts';
+import type { LateAcks } from './late-acks.ts';
 import { addressOf, createAttestLimit } from './rpc/attest-limit.ts';
 import { createChallengeLimit } from './rpc/challenge-limit.ts';
-import type { TrustedProxies } from './rpc/trusted-proxies.ts';
 import { attestNode, challengeNode, type EnrollDeps } from './rpc/enroll.ts';
-import { rotateEdgeKey, type RotateDeps } from './rpc/rotate.ts';
-import type { LateAcks } from './late-acks.ts';
+import { type RotateDeps, rotateEdgeKey } from './rpc/rotate.ts';
+import type { TrustedProxies } from './rpc/trusted-proxies.ts';
 import type { SentCommands } from './sent-commands.ts';
 import { connectEdge } from './streams/connect-edge.ts';
 import type { Streams } from './streams/streams.ts';
@@ -38,6 +39,8 @@ interface RelayGrpcDeps extends ReportDeps, EnrollDeps, Omit<RotateDeps, 'keyHol
   readonly recent: Pick<RecentCommands, 'ended'>;
   readonly sent: Pick<SentCommands, 'find' | 'take' | 'noteEnded' | 'hasEnded'>;
   readonly acks: Pick<LateAcks, 'add'>;
+  /** Messages of daemons that have come and are not handled. */
+  readonly received: ReceivedMessages;
 }
 
 interface RelayGrpcOptions {
@@ -72,17 +75,25 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
     health,
     maxMessageBytes: edgeLimits.messageBytes,
     onDrain: () => draining.abort(),
+    received: deps.received,
     // An ingress carries many daemons over one connection.
     connections: { ageMs: 'none', calls: 2_000 },
     services: [
       ...(isWorker
         ? []
         : [nodeService({ ...deps, keyHolders: createKeyHolders(deps.hosts) }, options, draining.signal)]),
-      { definition: HealthService, implementation: { ...health.implementation } },
-      { definition: ServerReflectionService, implementation: { serverReflectionInfo: serveReflection(reflection) } },
+      { definition: bounded(HealthService), implementation: { ...health.implementation } },
+      {
+        definition: bounded(ServerReflectionService),
+        implementation: { serverReflectionInfo: serveReflection(reflection) },
+      },
     ],
   });
 }
+
+/** Anybody may call it. */
+const bounded = (service: ServiceDefinition): ServiceDefinition =>
+  Object.fromEntries(Object.entries(service).map(([name, method]) => [name, sized(method, edgeLimits.unaryBytes)]));
 
 type NodeDeps = RelayGrpcDeps & RotateDeps;
 

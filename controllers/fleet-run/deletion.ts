@@ -1,9 +1,9 @@
 import type { EventReason } from '../../crds/conditions.ts';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import { messageOf } from '../../lib/errors.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import { fleetRuns } from '../../lib/kinds.ts';
 import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
-import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { EventRecorder } from '../runtime/events.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import { type EdgeHost, edgeHostName } from '../../crds/schema/edge-host.ts';
 import type { BusConfig } from '../../lib/bus/bus-config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type CommandRecord, createEdgeResults, type EdgeOutcome, edgeBuckets } from '../../lib/edge/index.ts';
@@ -173,6 +173,22 @@ describe.concurrent('a host that is revoked while it has a command', { timeout: 
     if (invoke !== undefined) await peer.say(invoke, ok);
     await ended(server);
     expect(await outcomes(server)).toEqual(['err HostRevoked', 'ok']);
+  });
+
+  it('EDGE-FLOW-18 keeps its command where the cache has lost it and the server has it', async () => {
+    const hosts = hostsNamed(1);
+    const peer = await relay(hosts, silent);
+    const server = new FleetServer({ policy: long });
+    for (const host of hosts) server.hosts.set(edgeHostName(host.status?.node_id ?? ''), host);
+    const process = start(server, hosts);
+    await soon(() => expect(peer.invoked).toHaveLength(1));
+    process.see([]);
+    await systemClock.sleep(2_500);
+    expect(server.status).toMatchObject({ phase: 'Running', in_flight: 1 });
+    const [invoke] = peer.invokes;
+    if (invoke !== undefined) await peer.say(invoke, ok);
+    await ended(server);
+    expect(await outcomes(server)).toEqual(['ok']);
   });
 
   it('is looked for once a second, however many turns the run has', async () => {

@@ -4,7 +4,7 @@ import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRunSpec } from '../../crds/schema/fleet-run.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { argsHash, createEdgeResults, type EdgeOutcome, readCommandToken } from '../../lib/edge/index.ts';
-import { FleetServer as Server, perNodeOf as records, recordsOf } from '../../test/support/fleet-controller.ts';
+import { perNodeOf as records, recordsOf, FleetServer as Server } from '../../test/support/fleet-controller.ts';
 import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { echoTool, serveTools } from '../../test/support/gateway.ts';
 import { type Answer, hostsNamed, type Invoke, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';

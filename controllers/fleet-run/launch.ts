@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
-import { AppError, messageOf } from '../../lib/errors.ts';
 import { type EdgeOutcome, edgeUnavailableReason, isEdgeUnavailable, isUnsent } from '../../lib/edge/index.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
 import { fleetRunLimits } from './limits.ts';
 import { outcomeUnknown, resultLost } from './outcome-unknown.ts';
 import type { CommandSender, FleetCommand } from './ports.ts';

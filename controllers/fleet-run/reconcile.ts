@@ -1,7 +1,7 @@
+import { limits } from '../../crds/limits.ts';
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
-import { limits } from '../../crds/limits.ts';
 import { AppError, hasReason } from '../../lib/errors.ts';
 import { fleetHostOf } from '../../lib/fleet/fleet-host.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
@@ -17,7 +17,7 @@ import type { FactSink } from '../runtime/facts.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { begin, type RefusedRun } from './begin.ts';
-import { abandon, leave, type LeaveDeps } from './deletion.ts';
+import { abandon, type LeaveDeps, leave } from './deletion.ts';
 import { drive } from './drive.ts';
 import { endFact, startFact } from './facts.ts';
 import { hold, isHeld, letGo } from './finalizer.ts';

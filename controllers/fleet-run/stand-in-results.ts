@@ -1,8 +1,11 @@
-import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import { type EdgeHost, edgeHostName } from '../../crds/schema/edge-host.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { commandIdOf, type EdgeOutcome, type RecentCommands } from '../../lib/edge/index.ts';
+import type { FairPool } from '../../lib/fair-pool.ts';
 import { stateOfHost } from '../../lib/fleet/fleet-host.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
+import { edgeHosts } from '../../lib/kinds.ts';
+import { findObject, type KubeClient } from '../../lib/kube/index.ts';
 import { tryPaced } from '../../lib/retry.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { NewsWriter } from './ports.ts';
@@ -48,18 +51,35 @@ async function publish(deps: StandInDeps, view: RunView, node: string, result: E
 
 interface RevokedDeps extends StandInDeps {
   readonly hosts: Pick<CacheReader<EdgeHost, 'namespace'>, 'getByUid'>;
+  readonly kube: Pick<KubeClient, 'get'>;
+  /** Calls that are under way at one time, of all runs. */
+  readonly launches: FairPool;
 }
 
 /**
  * Ends the commands of hosts that were revoked meanwhile: no relay takes a result of them any more (spec 2 §3). A look takes
- * every host in flight, so a run looks once a second, however many turns it has.
+ * every host in flight, so a run looks once a second, however many turns it has. The server is asked about each that the cache
+ * calls revoked: a watch that begins anew at a server that is behind knows no host that is new.
  */
 export function endRevoked(deps: RevokedDeps, view: RunView): void {
   for (const node of view.progress.open()) {
     if (view.isSettled(node) || !isRevoked(deps.hosts.getByUid(view.target(node).host_uid))) continue;
-    const message = 'the host was revoked while it had the command, which may run on to its deadline';
-    void reportResult(deps, view, node, { outcome: 'err', code: 'HostRevoked', message, exit_code: 0 });
+    if (view.commands.beginLook(node)) void endIfRevoked(deps, view, node).finally(() => view.commands.endLook(node));
   }
+}
+
+/** Never rejects: where the server does not answer, the next look asks again. */
+async function endIfRevoked(deps: RevokedDeps, view: RunView, node: string): Promise<void> {
+  const { tenant, signal, run } = view;
+  const at = { namespace: run.metadata.namespace ?? '', name: edgeHostName(node) };
+  try {
+    const host = await deps.launches.run({ tenant, signal }, () => findObject(deps.kube, edgeHosts, at));
+    if (host?.metadata.uid === view.target(node).host_uid && !isRevoked(host)) return;
+  } catch {
+    return;
+  }
+  const message = 'the host was revoked while it had the command, which may run on to its deadline';
+  await reportResult(deps, view, node, { outcome: 'err', code: 'HostRevoked', message, exit_code: 0 });
 }
 
 /** A host whose object is gone has no credential any more. */

@@ -22,16 +22,17 @@ export function lockFolder(folder: string, pid: number): Disposable {
   } catch (error) {
     database.close();
     if ((error as { readonly errcode?: number }).errcode !== busy) throw error;
-    throw new AppError('already_exists', `another windlass-edge${holderOf(folder)} uses ${folder}; ${howToStop}`, {
-      reason: 'AlreadyRunning',
-      cause: error,
-    });
+    throw inUse(folder, error);
   }
   noteHolder(folder, pid);
   return { [Symbol.dispose]: () => database.close() };
 }
 
-const howToStop = 'stop it first, such as by systemctl stop windlass-edge, and try again';
+function inUse(folder: string, cause: unknown): AppError {
+  const who = `another windlass-edge (pid ${holderOf(folder)}) uses ${folder}`;
+  const problem = `${who}; stop it first, such as by systemctl stop windlass-edge, and try again`;
+  return new AppError('already_exists', problem, { reason: 'AlreadyRunning', cause });
+}
 
 /** For people: a folder whose file cannot be written is locked all the same. */
 function noteHolder(folder: string, pid: number): void {
@@ -44,11 +45,13 @@ function noteHolder(folder: string, pid: number): void {
   }
 }
 
+const unknown = 'unknown';
+
 function holderOf(folder: string): string {
   try {
     const text = readFileSync(join(folder, holderFile), 'utf8').trim();
-    return /^[1-9]\d{0,9}$/.test(text) ? ` (pid ${text})` : '';
+    return /^[1-9]\d{0,9}$/.test(text) ? text : unknown;
   } catch {
-    return '';
+    return unknown;
   }
 }

@@ -15,6 +15,8 @@ import { AppError, messageOf } from '../errors.ts';
 import { listenBacklog } from '../listen-backlog.ts';
 import { joinCredentials } from './headers.ts';
 import type { Health } from './health.ts';
+import { meterMessages } from './receive/meter-messages.ts';
+import type { ReceivedMessages } from './receive/received-messages.ts';
 
 // Lines that the package writes to standard error by itself; its errors reach us anyway.
 setLogVerbosity(logVerbosity.NONE);
@@ -37,6 +39,8 @@ interface GrpcListenOptions {
   /** Called first when the server stops, so that long streams can say goodbye. */
   readonly onDrain?: () => void;
   readonly connections?: ConnectionLimits;
+  /** Bounds the bytes of messages that have come and are not handled. Absent: those of each stream are bounded alone. */
+  readonly received?: ReceivedMessages | undefined;
 }
 
 interface ConnectionLimits {
@@ -83,13 +87,17 @@ export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListen
   return { port, close: (abandon) => close({ server, sockets }, options, abandon) };
 }
 
-function channelOptions({ maxMessageBytes, connections = {} }: GrpcListenOptions): ServerOptions {
+function channelOptions(options: GrpcListenOptions): ServerOptions {
+  const { maxMessageBytes, connections = {}, received, services } = options;
   const { ageMs = connectionAgeMs, calls = callsPerConnection } = connections;
   return {
     // No client reads its counts, and it costs a kilobyte a connection.
     'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_concurrent_streams': calls,
+    ...(received === undefined
+      ? {}
+      : { interceptors: [meterMessages(received, methodsOf(services), maxMessageBytes)] }),
     ...(ageMs === 'none'
       ? {}
       : { 'grpc.max_connection_age_ms': ageMs, 'grpc.max_connection_age_grace_ms': connectionGraceMs }),
@@ -97,6 +105,8 @@ function channelOptions({ maxMessageBytes, connections = {} }: GrpcListenOptions
     'grpc.keepalive_timeout_ms': connections.keepAliveTimeoutMs ?? keepAliveTimeoutMs,
   };
 }
+
+const methodsOf = (services: readonly GrpcService[]) => services.flatMap(({ definition }) => Object.values(definition));
 
 /**
  * The library opens ports with Node's own queue of 511 connections. The kernel drops those of a fleet that comes back beyond it, and

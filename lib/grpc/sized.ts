@@ -12,15 +12,21 @@ class Oversized {
   }
 }
 
+/** A method with a bound of its own. */
+type SizedMethod<In, Out> = MethodDefinition<In, Out> & {
+  /** A server with `received` (`listenGrpc`) reads no more of a message than that. */
+  readonly mostBytes: number;
+};
+
 /**
  * The method with a bound of its own for messages, unpacked, below the bound of its server. A larger one is not parsed,
  * and its call ends with RESOURCE_EXHAUSTED.
  */
-export function sized<In, Out>(method: MethodDefinition<In, Out>, most: number): MethodDefinition<In, Out> {
+export function sized<In, Out>(method: MethodDefinition<In, Out>, most: number): SizedMethod<In, Out> {
   const requestDeserialize = (bytes: Buffer): In =>
     // Only `assertSized` ever sees it.
     bytes.byteLength > most ? (new Oversized(bytes.byteLength, most) as never) : method.requestDeserialize(bytes);
-  return { ...method, requestDeserialize };
+  return { ...method, requestDeserialize, mostBytes: most };
 }
 
 /** @throws GrpcError `limit_exceeded` for a message that `sized` has not let through. */

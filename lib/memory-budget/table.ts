@@ -175,6 +175,12 @@ export const memoryTable = {
   'whole edge groups': whole('EdgeGroup', 0.003, { api: 1, controllers: 1 }),
   'whole fleet runs': whole('FleetRun', 0.01, { api: 1 }),
   'whole tools': whole('ApiSpec, ToolWorkflow and CliTool, each', 0.01, { gateway: 3, controllers: 3 }),
+  'messages of daemons': {
+    share: 0.1,
+    place: 'beside',
+    pools: { relay: 1 },
+    holds: 'messages of daemons, of more than 16 KiB, that have begun to arrive or are not handled yet',
+  },
 } as const satisfies Readonly<Record<string, MemoryRow>>;
 
 export type MemoryName = keyof typeof memoryTable;

@@ -18,7 +18,7 @@ export interface NewHost {
 
 /** The EdgeHosts of all tenants. Calls throw AppError `unavailable` where the server cannot be asked. */
 export interface HostStore {
-  /** As the server has it now; undefined where the tenant has no such host. */
+  /** As the server has it now; undefined where the tenant has no such host. One whose tenant is not known here is `unavailable`. */
   find(tenant: string, nodeId: string): Promise<StoredHost | undefined>;
   /** All of a tenant as the server has them now, in pages. */
   pagesOf(tenant: string): AsyncIterable<readonly StoredHost[]>;

@@ -56,7 +56,10 @@ function createReads(kube: KubeHostsDeps['kube'], tenants: KubeHostsDeps['tenant
   return {
     async find(tenant, nodeId) {
       const namespace = tenants.namespaceOf(tenant);
-      const object = namespace === undefined ? undefined : await read(kube, namespace, nodeId);
+      // The relay may not have heard of the namespace yet, and its hosts are not gone.
+      if (namespace === undefined)
+        throw new AppError('unavailable', 'this relay does not know the tenant of the host; come back later');
+      const object = await read(kube, namespace, nodeId);
       return object === undefined ? undefined : { tenant, object };
     },
     async *pagesOf(tenant) {

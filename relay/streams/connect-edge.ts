@@ -1,20 +1,23 @@
 import type { KeyObject } from 'node:crypto';
-import { sleepAwake } from '../../lib/clock.ts';
+import { resultWithin, sleepAwake } from '../../lib/clock.ts';
 import {
+  edgeLimits,
   keyHashOfText,
   type NodeClaims,
+  type ReceivedEvent,
   readEdgeEvent,
   readNodeToken,
-  type ReceivedEvent,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import { relayStops, unanswered } from '../explained.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import type { LiveHosts } from '../hosts/live-hosts.ts';
 import { createAlikeCapabilities } from './alike-capabilities.ts';
-import { createKeyReader, heldToken, type HeldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
+import { createKeyReader } from './key-reader.ts';
+import { type HeldToken, heldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
-import { createBusTurns, takeEvent, type TakeEventDeps } from './take-event.ts';
+import { createBusTurns, type TakeEventDeps, takeEvent } from './take-event.ts';
 import { createOpenings, createTenantStreams, type Openings, type TenantStreams } from './tenant-streams.ts';
 
 interface ConnectDeps extends Omit<TakeEventDeps, 'turns'> {
@@ -31,10 +34,12 @@ interface ConnectDeps extends Omit<TakeEventDeps, 'turns'> {
 type Pipe = ServerStream<Buffer, Uint8Array>;
 
 interface OpenDeps extends ConnectDeps, Pick<TakeEventDeps, 'turns'> {
+  readonly live: LiveHosts;
+  /** The same for all streams. */
+  readonly ofStream: LiveStream['facts']['deps'];
   readonly shares: TenantStreams;
   readonly openings: Openings;
   readonly alike: ReturnType<typeof createAlikeCapabilities>;
-  readonly readKey: ReturnType<typeof createKeyReader>;
 }
 
 /** How long a client has for its Hello, from the first byte of its stream on. */
@@ -42,13 +47,16 @@ const helloMs = 10_000;
 
 /** Serves `ConnectEdge` (spec 2 §4.1). */
 export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array> {
+  const { clock, relayKey, streams } = parts;
+  const readKey = createKeyReader();
   const deps: OpenDeps = {
     ...parts,
+    live: streams.live,
+    ofStream: { clock, hosts: streams.live, relayKey, readKey },
     shares: createTenantStreams(parts.streamsMax, parts.clock),
     turns: createBusTurns(parts.clock),
     openings: createOpenings(),
     alike: createAlikeCapabilities(),
-    readKey: createKeyReader(),
   };
   const open = new Set<LiveStream>();
   const stop = (stream: LiveStream): void => stream.end(relayStops());
@@ -60,7 +68,7 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
     if (deps.draining.aborted) stop(stream);
     try {
       await deps.streams.begin(stream);
-      stream.confirmed = confirm(deps, stream);
+      stream.confirmBy(confirm(deps, stream));
       await pipe.each((message) => take(deps, stream, message));
     } finally {
       open.delete(stream);
@@ -88,6 +96,9 @@ function isCredentialOf(host: StoredHost, { facts }: LiveStream, overlapMs: numb
   return isCurrent(host, facts.token) || rotatedAt >= facts.beganAt;
 }
 
+/** More than a node id, a token, a time, a sequence and a signature take, and the fields around them. */
+const envelopeBytes = 16 * 1024;
+
 const ofCommands: ReadonlySet<string> = new Set(['commandResult', 'commandProgress']);
 
 /** Takes a message that came after the Hello. */
@@ -98,9 +109,15 @@ async function take(deps: OpenDeps, stream: LiveStream, message: Buffer): Promis
   // That a daemon lives is heard at once. Its words about commands count when the server has said whose stream this is.
   if (ofCommands.has(received.event.$case)) {
     stream.hurry();
-    await interruption.during(stream.confirmed);
+    if (!stream.isConfirmed) await interruption.during(confirmedInTime(deps, stream));
   }
   await interruption.during(takeEvent(deps, stream, received.event));
+}
+
+/** A server that hangs holds up the heartbeats behind a result no longer, as one that is away does not. */
+async function confirmedInTime({ clock }: ConnectDeps, stream: LiveStream): Promise<void> {
+  await resultWithin(clock, helloMs, stream.confirmed);
+  stream.forgetConfirmation();
 }
 
 const drainOrder = { $case: 'drain', value: {} } as const;
@@ -118,7 +135,10 @@ async function opened(deps: OpenDeps, pipe: Pipe): Promise<LiveStream> {
   const { tid } = opening.claims;
   deps.shares.enter(tid);
   try {
-    return await openInTime(deps, opening);
+    pipe.charge(tid, edgeLimits.reportBytes + envelopeBytes);
+    const stream = await openInTime(deps, opening);
+    pipe.charge(tid);
+    return stream;
   } catch (error) {
     deps.shares.leave(tid);
     throw error;
@@ -173,7 +193,7 @@ async function hello(
   if (event.$case !== 'hello') throw new AppError('invalid', 'the first message of a stream is hello');
   const { streamId } = event.value;
   if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID');
-  const facts = { nodeId: claims.nodeId, token, streamId, beganAt: deps.clock.now(), deps, pipe };
+  const facts = { nodeId: claims.nodeId, token, streamId, beganAt: deps.clock.now(), deps: deps.ofStream, pipe };
   const stream = new LiveStream(facts, host, deps.alike(capabilitiesOf(event.value.capabilities)));
   await stream.accept(received);
   return stream;
@@ -183,18 +203,19 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
  * The host of a token that counts. The server is asked only where the relay does not know the host, or knows another
- * token. The first look-up of an open stream finds what the relay has not heard of yet.
+ * token, or that it is revoked: a daemon gives up for good then, and the memory of the relay may be behind. The first
+ * look-up of an open stream finds what the relay has not heard of yet.
  */
-async function authenticate({ hosts }: ConnectDeps, claims: NodeClaims): Promise<StoredHost> {
+async function authenticate({ hosts, live }: OpenDeps, claims: NodeClaims): Promise<StoredHost> {
   const known = hosts.cached(claims.tid, claims.nodeId);
-  if (known !== undefined && (isRevoked(known) || isCurrent(known, claims))) return notRevoked(known);
-  const host = await hosts.find(claims.tid, claims.nodeId);
+  if (known !== undefined && live.isKnownRevoked(known)) throw hostRevoked();
+  if (known !== undefined && !isRevoked(known) && isCurrent(known, claims)) return known;
+  const host = await live.find(claims.tid, claims.nodeId);
   if (host?.object.status === undefined) throw unproven('the host of the token is not there any more');
   if (!isCurrent(notRevoked(host), claims)) throw replacedToken();
   return host;
 }
 
-/** A revocation is for good, so that also an old one counts. */
 function notRevoked(host: StoredHost): StoredHost {
   if (isRevoked(host)) throw hostRevoked();
   return host;

@@ -5,7 +5,8 @@ import { createMemoryHosts, type MemoryHosts } from '../../test/support/memory-h
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { StoredHost } from '../hosts/host-store.ts';
 import { HostStates } from './host-states.ts';
-import { createKeyReader, LiveStream } from './live-stream.ts';
+import { createKeyReader } from './key-reader.ts';
+import { LiveStream } from './live-stream.ts';
 
 const capabilities = { os: 'linux', arch: 'amd64', local_tools: [], mount_points: [], labels: {} };
 

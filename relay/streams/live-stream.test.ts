@@ -4,7 +4,8 @@ import { queryObjects } from 'node:v8';
 import { expect, it } from 'vitest';
 import { openEdgeCommand } from '../../lib/edge/index.ts';
 import type { StoredHost } from '../hosts/host-store.ts';
-import { createKeyReader, heldToken, LiveStream } from './live-stream.ts';
+import { createKeyReader } from './key-reader.ts';
+import { heldToken, LiveStream } from './live-stream.ts';
 
 /** Signatures that were made or verified in a thread of the pool while the work ran: those alone call back. */
 async function pooledSignatures(work: () => Promise<unknown>): Promise<number> {

@@ -1,5 +1,4 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
@@ -13,7 +12,6 @@ import {
   reasonTrailer,
   sealEdgeCommand,
 } from '../../lib/edge/index.ts';
-import { readPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import type { ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
@@ -85,8 +83,6 @@ export class LiveStream {
   heldAt = 0;
   /** While the entry is written again: senders may know its revision before we do. */
   renewing: Promise<void> = idle;
-  /** Resolves when the server has said what it knows of the host, or cannot be asked. Never rejects. */
-  confirmed: Promise<void> = idle;
   /** Has that done before its turn. */
   hurry: () => void = nothing;
   /** Milliseconds since the Unix epoch, for people. */
@@ -114,6 +110,7 @@ export class LiveStream {
   #owed: string[] | undefined;
   #problem: AppError | undefined;
   #writing: Promise<void> = idle;
+  #confirmed: Promise<void> = idle;
 
   constructor(facts: LiveStreamFacts, host: StoredHost, capabilities: EdgeHostCapabilities) {
     this.facts = facts;
@@ -130,6 +127,25 @@ export class LiveStream {
     if (this.#firstEpoch === 0 || epoch < this.#firstEpoch) this.#firstEpoch = epoch;
     this.epoch = epoch;
     this.heldAt = this.#now();
+  }
+
+  /** `work` resolves when the server has said what it knows of the host, or cannot be asked. It never rejects. */
+  confirmBy(work: Promise<void>): void {
+    this.#confirmed = work;
+    void work.then(() => this.forgetConfirmation());
+  }
+
+  get confirmed(): Promise<void> {
+    return this.#confirmed;
+  }
+
+  get isConfirmed(): boolean {
+    return this.#confirmed === idle;
+  }
+
+  /** Nothing waits for the server any more. */
+  forgetConfirmation(): void {
+    this.#confirmed = idle;
   }
 
   /** Nothing is to be hurried any more. */
@@ -266,18 +282,6 @@ export class LiveStream {
     if (previous === undefined || this.#now() >= Date.parse(until)) return [current];
     return [current, ['previous', readKey(previous)]];
   }
-}
-
-/** Keys of the hosts that a relay has heard last. */
-const keysKept = 1_024;
-
-/**
- * Reads keys of hosts. A parsed key takes 1.2 KiB, most of it beside the heap, so that a stream keeps none. To parse it
- * takes a tenth of the time that a check of a signature takes.
- */
-export function createKeyReader(): (text: string) => KeyObject {
-  const keys = new LRUCache<string, KeyObject>({ max: keysKept, memoMethod: (text) => readPublicKey(text, 'keys') });
-  return (text) => keys.memo(text);
 }
 
 /** The trailer proves that the relay says so: a proxy may answer PERMISSION_DENIED for a time. */

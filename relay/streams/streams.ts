@@ -3,7 +3,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { edgeLimits, type HostRequest } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { unanswered } from '../explained.ts';
 import { type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { LiveHosts } from '../hosts/live-hosts.ts';
 import { Entries, replacedReason } from './entries.ts';
 import { HostStates } from './host-states.ts';
 import { hostRevoked, type LiveStream } from './live-stream.ts';
@@ -23,6 +25,8 @@ interface StreamsDeps {
 
 /** The open streams of this relay: which one of a host counts, and when it ends. */
 export class Streams {
+  /** Reads of hosts for streams, of this whole process. */
+  readonly live: LiveHosts;
   readonly #deps: StreamsDeps;
   readonly #open = new Map<string, LiveStream>();
   /** Hosts whose last stream is over, until that is written. */
@@ -35,6 +39,7 @@ export class Streams {
 
   constructor(deps: StreamsDeps) {
     this.#deps = deps;
+    this.live = new LiveHosts(deps);
     const ifOpen = (act: (stream: LiveStream) => void) => (stream: LiveStream) => {
       if (this.#open.get(stream.uid) === stream) act(stream);
     };
@@ -51,7 +56,7 @@ export class Streams {
       if (stream === undefined) {
         // Whichever relay writes first: no other one has a stream to end.
         if (host !== undefined && isRevocationUnwritten(host)) void this.writeRevocation(host);
-      } else if (host === undefined || isRevoked(host)) this.#revoke(stream);
+      } else if (host === undefined || isRevoked(host)) void this.#judge(stream);
       else {
         stream.host = host;
         this.#correct(stream);
@@ -198,6 +203,22 @@ export class Streams {
     if (request.reason !== replacedReason) this.#revoke(stream);
     // The host may have come back here meanwhile. Relays of former versions send no epoch.
     else if (request.epoch === 0 || stream.epoch < request.epoch) stream.end(replaced());
+  }
+
+  /**
+   * A host is said to be revoked or gone. A daemon gives up for good when it hears that, and a watch may begin anew at a
+   * server that is behind: the stream ends so when the server itself says it. Never rejects.
+   */
+  async #judge(stream: LiveStream): Promise<void> {
+    const { tenant } = stream.host;
+    const read = this.live.find(tenant, stream.facts.nodeId).then((host) => ({ host }));
+    const answer = await read.catch(() => undefined);
+    if (this.#open.get(stream.uid) !== stream) return;
+    if (answer === undefined) return stream.end(unanswered());
+    const { host } = answer;
+    if (host === undefined || isRevoked(host) || host.object.metadata.uid !== stream.uid) return this.#revoke(stream);
+    stream.host = host;
+    this.#correct(stream);
   }
 
   #revoke(stream: LiveStream): void {

@@ -6,8 +6,8 @@ import {
   bytesOf,
   cachedRows,
   largestHeapBytes,
-  memoryRows,
   type MemoryProcess,
+  memoryRows,
   quotaMebibytes,
 } from '../../lib/memory-budget/index.ts';
 import { defaultQuota } from '../../lib/tenant/tenant-manifests.ts';
@@ -133,6 +133,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'lib/envelope/proof-pool.ts': 'proofs',
   'lib/envelope/token.ts': 'tokens of 1 MiB in all',
   'lib/fair-pool.ts': 'the pool itself',
+  'lib/grpc/receive/received-messages.ts': 'given: run-relay.ts',
   'lib/http/in-flight.ts': 'answers without an end',
   'lib/http/request-memory.ts': 'given: body-limits.ts',
   'lib/kube/request-shares.ts': 'requests to the API server',
@@ -146,6 +147,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'lib/tools/web/markdown.ts': 'threads, each with a heap of its own',
   'lib/upstream/create-upstream.ts': 'requests',
   'lib/word-search.ts': 'searches, one at a time',
+  'relay/hosts/live-hosts.ts': 'reads of hosts',
   'relay/rpc/challenge-limit.ts': 'proofs',
   'relay/streams/entries.ts': 'writes',
   'relay/streams/host-states.ts': 'calls',

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { RunRecords } from '../../api/routes/edge/fleet/ports.ts';
 import { createRunRecords } from '../../api/routes/edge/fleet/records.ts';
-import { abandon } from '../../controllers/fleet-run/deletion.ts';
 import { createCommandSender, createNewsReader } from '../../controllers/fleet-run/command-sender.ts';
+import { abandon } from '../../controllers/fleet-run/deletion.ts';
 import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
 import type { CommandSender, NewsWriter } from '../../controllers/fleet-run/ports.ts';
 import { createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
@@ -22,9 +22,9 @@ import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createOutputReader } from '../../lib/execution/output-reader.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
-import { newId } from '../../lib/ids.ts';
-import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import type { NodeRecord } from '../../lib/fleet/node-record.ts';
+import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
+import { newId } from '../../lib/ids.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ConfigMap, KubeError, type KubeObject } from '../../lib/kube/index.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
@@ -39,6 +39,8 @@ export class FleetServer {
   /** Deleted, and held by no finalizer any more. */
   isGone = false;
   readonly maps = new Map<string, ConfigMap>();
+  /** EdgeHosts by name, as they are read one by one. */
+  readonly hosts = new Map<string, EdgeHost>();
 
   constructor(spec: Partial<FleetRunSpec>) {
     this.run = {
@@ -58,7 +60,8 @@ export class FleetServer {
 
   readonly kube = {
     get: async (resource: { plural: string }, { name }: { name: string }) => {
-      const found = resource.plural === 'fleetruns' ? this.#there : this.maps.get(name);
+      const stored = resource.plural === 'edgehosts' ? this.hosts : this.maps;
+      const found = resource.plural === 'fleetruns' ? this.#there : stored.get(name);
       if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
       return found;
     },

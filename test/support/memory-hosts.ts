@@ -12,6 +12,8 @@ export interface MemoryHosts extends HostStore {
   tag(tenant: string, nodeId: string, tags: string[]): void;
   drain(tenant: string, nodeId: string): void;
   remove(tenant: string, nodeId: string): void;
+  /** News that a host is gone which is there, as of a watch that begins anew at a server that is behind. */
+  lose(tenant: string, nodeId: string): void;
   /** Keeps news of changes from the relays, as a slow watch does, until the answer is called. */
   holdNews(): () => void;
 }
@@ -94,6 +96,9 @@ export function createMemoryHosts(): MemoryHosts {
       const host = stored.get(keyOf(tenant, nodeId));
       if (host === undefined) return;
       put(keyOf(tenant, nodeId), { tenant, object: { ...host.object, spec: { ...host.object.spec, draining: true } } });
+    },
+    lose(tenant, nodeId) {
+      tell(keyOf(tenant, nodeId), stored.get(keyOf(tenant, nodeId))?.object.metadata.uid ?? '', undefined);
     },
     remove(tenant, nodeId) {
       const uid = stored.get(keyOf(tenant, nodeId))?.object.metadata.uid ?? '';

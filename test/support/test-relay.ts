@@ -3,12 +3,13 @@ import type { EventBus } from '../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, edgeLimits, relayAddress } from '../../lib/edge/index.ts';
 import type { GrpcListener } from '../../lib/grpc/listen-grpc.ts';
+import { createReceivedMessages, type ReceivedMessages } from '../../lib/grpc/receive/received-messages.ts';
 import { newId } from '../../lib/ids.ts';
 import type { KeyPair } from '../../lib/keys/private-key.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { HostStore } from '../../relay/hosts/host-store.ts';
-import { ordersAtOnce, takeOrder } from '../../relay/orders.ts';
 import { LateAcks } from '../../relay/late-acks.ts';
+import { ordersAtOnce, takeOrder } from '../../relay/orders.ts';
 import { SentCommands } from '../../relay/sent-commands.ts';
 import { serveRelay } from '../../relay/serve-grpc.ts';
 import { Streams } from '../../relay/streams/streams.ts';
@@ -19,6 +20,7 @@ export interface TestRelay {
   readonly listener: GrpcListener;
   readonly streams: Streams;
   readonly bus: EventBus;
+  readonly received: ReceivedMessages;
 }
 
 export interface TestRelayOptions {
@@ -35,6 +37,8 @@ export interface TestRelayOptions {
   readonly staleMs?: number;
   readonly overlapMs?: number;
   readonly logger?: Logger;
+  /** Room for messages that are not handled; default: that of the process. */
+  readonly received?: { readonly bytes: number; readonly wholeMs?: number; readonly roomMs?: number };
 }
 
 /** The gRPC server of a relay and its requests over the bus, at a port of the loopback; hosts are where the test says. */
@@ -46,6 +50,8 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
   const { heartbeatMs, staleMs, overlapMs } = { ...edgeLimits, ...options };
   const streams = new Streams({ clock, logger, bus, hosts, relayId, staleMs, heartbeatMs });
   const sent = new SentCommands({ clock, recent, stopping: new AbortController().signal });
+  const stopping = new AbortController().signal;
+  const received = createReceivedMessages({ clock, stopping, bytes: 80 * 1_048_576, ...options.received });
   await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, sent }), { atOnce: ordersAtOnce }).ready;
   const listener = await serveRelay(
     {
@@ -64,6 +70,7 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
       nodeTokenMs: 86_400_000,
       overlapMs,
       heartbeatMs,
+      received,
     },
     {
       port: 0,
@@ -73,5 +80,5 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
       streamsMax: options.streamsMax,
     },
   );
-  return { relayId, listener, streams, bus };
+  return { relayId, listener, streams, bus, received };
 }

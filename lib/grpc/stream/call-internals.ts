@@ -1,11 +1,12 @@
 import { constants } from 'node:http2';
+import { MessageDecoder } from '../receive/message-decoder.ts';
 
 /** The internals of a server call of grpc-js 1.14.7, as far as they count here. */
 interface Inside {
   readonly call?: unknown;
   readonly nextCall?: unknown;
   readonly stream?: { close?: (code: number) => void };
-  readonly decoder?: Decoder;
+  readonly decoder?: Decoder | MessageDecoder;
 }
 
 interface Decoder {
@@ -28,13 +29,25 @@ export function cutStream(call: unknown): void {
 const noData = 0;
 const noFlag = Buffer.alloc(1);
 
+/** The decoder of ours that reads the messages of a call; undefined where the package reads them. */
+export function meterOf(call: unknown): MessageDecoder | undefined {
+  for (const { decoder } of insidesOf(call)) if (decoder instanceof MessageDecoder) return decoder;
+  return undefined;
+}
+
+/** Has the package read a message when one is asked for, and none ahead: it would keep sixteen of a stream. */
+export function readNoneAhead(call: unknown): void {
+  const { _readableState: state } = call as { readonly _readableState?: { highWaterMark: number } };
+  if (state !== undefined) state.highWaterMark = 0;
+}
+
 /**
  * Lets go of the last message that was read: the decoder keeps it, and the chunk of the socket that it came in, until the
  * next one begins. A stream that says nothing for half a minute would keep two kilobytes.
  */
 export function releaseRead(call: unknown): void {
   for (const { decoder } of insidesOf(call)) {
-    if (decoder === undefined) continue;
+    if (decoder === undefined || decoder instanceof MessageDecoder) continue;
     if (decoder.readState !== noData) return;
     decoder.readPartialMessage = [];
     decoder.readCompressFlag = noFlag;

@@ -47,7 +47,9 @@ export interface PipeDeps {
   /** Called with the call of a stream that has ended because its peer does not read. */
   readonly cut: (duplex: unknown) => void;
   /** Called with the call when a message was read. */
-  readonly onRead: (duplex: unknown) => void;
+  readonly onRead: (duplex: unknown, message: unknown) => void;
+  /** Called with the call when its reader asks for the next message: it has handled the last one. */
+  readonly onAsk: (duplex: unknown) => void;
 }
 
 export function createMessagePipe<In, Out>(
@@ -154,6 +156,7 @@ class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, As
 
   /** Gives the reader the next message. */
   wait(reader: Reader<In>): void {
+    this.#deps.onAsk(this.#duplex);
     this.#reader = reader;
     this.#read();
   }
@@ -182,7 +185,7 @@ class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, As
   #take(): Read<In> | undefined {
     const message: unknown = this.#isEnded ? null : this.#duplex.read();
     if (message !== null) {
-      this.#deps.onRead(this.#duplex);
+      this.#deps.onRead(this.#duplex, message);
       assertSized(message);
       // The method's definition says what its messages are.
       return { done: false, value: message as In };

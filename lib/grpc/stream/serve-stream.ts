@@ -5,7 +5,8 @@ import { GrpcError, toGrpcFailure } from '../grpc-error.ts';
 import { headerOf } from '../headers.ts';
 import { grpcLimits } from '../limits.ts';
 import { type Peer, readPeer } from '../peer.ts';
-import { cutStream, releaseRead } from './call-internals.ts';
+import type { MessageDecoder } from '../receive/message-decoder.ts';
+import { cutStream, meterOf, readNoneAhead, releaseRead } from './call-internals.ts';
 import { createMessagePipe, type MessagePipe, type PipeDeps } from './message-pipe.ts';
 import { StreamLife } from './stream-life.ts';
 
@@ -35,6 +36,11 @@ export interface ServerStream<In, Out> extends MessagePipe<In, Out> {
    * keep its token as long as it lasts.
    */
   takeHeader(name: string): string | undefined;
+  /**
+   * The tenant that pays for the large messages of the stream, where the server shares its memory (`listenGrpc`): no large one
+   * is read before. Each has `most` bytes at most from now on; absent: as many as the method takes.
+   */
+  charge(tenant: string, most?: number): void;
   /** Aborts when the client is gone, its deadline is over, or the server breaks the stream off. */
   readonly signal: AbortSignal;
   /** Aborts when the server begins to stop: say goodbye and return. The stream is broken off after the server's grace. */
@@ -51,7 +57,7 @@ export function serveStream<In, Out>(
   handle: HandleStream<In, Out>,
 ): handleBidiStreamingCall<In, Out> {
   const { sendMs = grpcLimits.sendMs } = options;
-  const pipes = { clock: deps.clock, sendMs, cut: cutStream, onRead: releaseRead };
+  const pipes = { clock: deps.clock, sendMs, cut: cutStream, onRead: noteRead, onAsk: noteAsked };
   let open = 0;
   const count = (change: number): void => {
     open += change;
@@ -75,6 +81,7 @@ export function serveStream<In, Out>(
       end(call, report, error);
     } finally {
       life.end();
+      meterOf(call)?.over();
       count(-1);
     }
   }
@@ -83,6 +90,14 @@ export function serveStream<In, Out>(
 }
 
 const nothing = (): void => undefined;
+
+function noteRead(call: unknown, message: unknown): void {
+  const meter = meterOf(call);
+  if (meter === undefined) releaseRead(call);
+  else meter.taken(Buffer.isBuffer(message) ? message.byteLength : Number.POSITIVE_INFINITY);
+}
+
+const noteAsked = (call: unknown): void => meterOf(call)?.asked();
 
 interface OpenCall<In, Out> {
   readonly call: ServerDuplexStream<In, Out>;
@@ -96,13 +111,17 @@ class OpenStream<In, Out> implements ServerStream<In, Out> {
   readonly #call: ServerDuplexStream<In, Out>;
   readonly #life: StreamLife;
   readonly #pipe: MessagePipe<In, Out>;
+  readonly #meter: MessageDecoder | undefined;
 
   constructor(pipes: PipeDeps, draining: AbortSignal, { call, peer, life }: OpenCall<In, Out>) {
     this.peer = peer;
     this.draining = draining;
     this.#call = call;
     this.#life = life;
+    this.#meter = meterOf(call);
+    if (this.#meter !== undefined) readNoneAhead(call);
     this.#pipe = createMessagePipe<In, Out>(call, life, pipes);
+    this.#meter?.own(this.#pipe);
   }
 
   get messages(): AsyncIterable<In> {
@@ -123,6 +142,10 @@ class OpenStream<In, Out> implements ServerStream<In, Out> {
 
   interrupt(problem: Error): void {
     this.#pipe.interrupt(problem);
+  }
+
+  charge(tenant: string, most?: number): void {
+    this.#meter?.charge(tenant, most);
   }
 
   takeHeader(name: string): string | undefined {

@@ -3,10 +3,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { systemClock } from '../../../lib/clock.ts';
 import { edgeBuckets, edgeLimits, type LivingRelay } from '../../../lib/edge/index.ts';
 import { AppError } from '../../../lib/errors.ts';
+import type { StoredHost } from '../../../relay/hosts/host-store.ts';
 import { watchOver } from '../../../relay/watch-over.ts';
 import { ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
 import { silentLogger } from '../../support/silent-logger.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
+import { field, fields } from '../../support/wire.ts';
 import type { WireHost } from '../../support/wire-daemon.ts';
 
 let world: ProtocolWorld;
@@ -77,5 +79,93 @@ describe('an API server that is away', () => {
     answer.resolve(undefined);
     over.abort();
     await watching;
+  });
+});
+
+const claimedResult = (commandId: string) => fields(field(2, commandId), field(3, field(1, Buffer.alloc(0))));
+
+describe('an API server that hangs', () => {
+  it('is asked for few hosts of a tenant at a time, whose daemons are to come back, and another tenant has its turn', async () => {
+    const release = world.hosts.holdNews();
+    const unknown = await Promise.all(Array.from({ length: 120 }, () => world.enroll(relay.client, 'umbra')));
+    const other = await world.enroll(relay.client);
+    const find = world.hosts.find.bind(world.hosts);
+    let asked = 0;
+    vi.spyOn(world.hosts, 'find').mockImplementation((tenant, nodeId) => {
+      if (tenant !== 'umbra') return find(tenant, nodeId);
+      asked += 1;
+      return new Promise(() => undefined);
+    });
+    const stuck = unknown.map((one) => world.open(relay.client, one));
+    for (const stream of stuck) stream.hello();
+    await systemClock.sleep(1_000);
+    expect(asked).toBeLessThan(64);
+    await world.connected(relay.client, other);
+    expect(new Set(await Promise.all(stuck.map(({ ended }) => ended)))).toEqual(new Set(['UNAVAILABLE']));
+    vi.restoreAllMocks();
+    release();
+    for (const one of unknown.slice(0, 3)) await world.connected(relay.client, one);
+  }, 60_000);
+
+  it('EDGE-FLOW-11 holds up the result of a host for ten seconds at most, and the heartbeats behind it', async () => {
+    const sleep = (ms: number, by?: AbortSignal) => systemClock.sleep(ms === 10_000 ? 2_000 : ms, by);
+    const own = await world.relay({ clock: { ...world.clock, sleep } });
+    const claimed = await world.claim(host);
+    vi.spyOn(world.hosts, 'find').mockReturnValue(new Promise(() => undefined));
+    const stream = world.open(own.client, host);
+    stream.hello();
+    stream.send('commandResult', claimedResult(claimed.commandId));
+    expect(await world.news(claimed, 1)).toMatchObject([{ kind: 'result', result: { outcome: 'ok' } }]);
+    // The next one does not wait again.
+    const next = await world.claim(host);
+    const began = performance.now();
+    stream.send('commandResult', claimedResult(next.commandId));
+    const acks = () => stream.commands.flatMap((command) => command.message(11).texts(1));
+    await vi.waitFor(() => expect(acks()).toContain(next.commandId), { timeout: 10_000 });
+    expect(performance.now() - began).toBeLessThan(1_900);
+  }, 30_000);
+});
+
+describe('the memory of a relay that is behind', () => {
+  const revoked = (stored: StoredHost): StoredHost => ({
+    ...stored,
+    object: { ...stored.object, spec: { ...stored.object.spec, revoked: true } },
+  });
+
+  it('EDGE-FLOW-18 revokes no host: the server is asked before a daemon is sent away for good', async () => {
+    const stored = await world.hosts.find('acme', host.nodeId);
+    if (stored === undefined) throw new Error('the host is stored');
+    vi.spyOn(world.hosts, 'cached').mockReturnValue(revoked(stored));
+    await world.connected(relay.client, host);
+    const find = vi.spyOn(world.hosts, 'find').mockRejectedValue(away);
+    const stream = world.open(relay.client, host);
+    stream.hello();
+    expect(await stream.ended).toBe('UNAVAILABLE');
+    expect(find).toHaveBeenCalledTimes(1);
+  });
+
+  it('EDGE-FLOW-18 asks once about a host that is revoked', async () => {
+    world.hosts.revoke('acme', host.nodeId);
+    await world.becomes(host, 'Revoked');
+    const find = vi.spyOn(world.hosts, 'find');
+    for (let turn = 0; turn < 5; turn += 1) {
+      const stream = world.open(relay.client, host);
+      expect(await stream.ended).toBe('PERMISSION_DENIED');
+    }
+    expect(find).toHaveBeenCalledTimes(1);
+  });
+
+  it('EDGE-FLOW-18 ends no stream of a host that the server has', async () => {
+    const stream = await world.connected(relay.client, host);
+    world.hosts.lose('acme', host.nodeId);
+    expect(await Promise.race([stream.ended, systemClock.sleep(500)])).toBeUndefined();
+    vi.spyOn(world.hosts, 'find').mockRejectedValueOnce(away);
+    world.hosts.lose('acme', host.nodeId);
+    expect(await stream.ended).toBe('UNAVAILABLE');
+    const again = world.open(relay.client, host);
+    again.hello();
+    await vi.waitFor(() => expect(relay.streams.counts().Connected).toBe(1), { timeout: 10_000 });
+    world.hosts.remove('acme', host.nodeId);
+    expect(await again.ended).toBe('PERMISSION_DENIED');
   });
 });

@@ -160,7 +160,8 @@ describe('many idle streams', () => {
     find.mockRestore();
     release();
     await world.connected(relay.client, unknown);
-    // The places of the first host are free again.
+    // The places of the first host are free again, 10 s after they were taken.
+    await Promise.all(idle.map(({ ended }) => ended));
     await world.connected(relay.client, host);
   }, 30_000);
 
