@@ -1,8 +1,11 @@
 import { globalNamespace } from '../../crds/labels.ts';
-import type { AgentMount } from '../../crds/schema/agent.ts';
+import type { Agent, AgentMount } from '../../crds/schema/agent.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
 import { isUid } from '../../crds/uid.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agents, volumes } from '../../lib/kinds.ts';
-import { findObject, findWanted, type KubeClient } from '../../lib/kube/index.ts';
+import { findAgain, findObject, findWanted, type KubeClient } from '../../lib/kube/index.ts';
+import { askServer } from '../runtime/ask-server.ts';
 
 type Reader = Pick<KubeClient, 'get' | 'list'>;
 
@@ -20,14 +23,22 @@ async function isIn(kube: Reader, namespace: string, nameOrUid: string): Promise
   return found.length > 0;
 }
 
-/** Whether the server has all volumes of the mounts. */
-export async function areVolumesThere(
+/** The agent as the server has it; undefined where it is gone, or has no other version than the cache. */
+export async function newerAgent(kube: Pick<Reader, 'get'>, known: Agent): Promise<Agent | undefined> {
+  const latest = await findAgain(kube, agents, known);
+  return latest?.metadata.resourceVersion === known.metadata.resourceVersion ? undefined : latest;
+}
+
+/** The volumes of the mounts as the server has them, by name. */
+export async function askVolumes(
   kube: Pick<Reader, 'get'>,
-  namespace: string,
-  mounts: readonly AgentMount[],
-): Promise<boolean> {
+  cache: Pick<CacheReader<Volume>, 'remember'>,
+  { namespace, mounts }: { readonly namespace: string; readonly mounts: readonly AgentMount[] },
+): Promise<ReadonlyMap<string, Volume>> {
+  const found = new Map<string, Volume>();
   for (const { volume: name } of mounts) {
-    if ((await findObject(kube, volumes, { namespace, name })) === undefined) return false;
+    const volume = await askServer({ kube, resource: volumes, cache }, { namespace, name });
+    if (volume !== undefined) found.set(name, volume);
   }
-  return true;
+  return found;
 }

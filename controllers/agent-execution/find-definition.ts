@@ -1,12 +1,12 @@
 import { readyOf } from '../../crds/ready.ts';
 import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { judgeNameOf, noSuchJudge } from '../../lib/agent/judge-name.ts';
 import { cachedAgent, type KnownAgents, meantAgent } from '../../lib/agent/find-agent.ts';
+import { judgeNameOf, noSuchJudge } from '../../lib/agent/judge-name.ts';
 import { type PinnedAgent, pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { type RevisionReader, storedRevision } from '../../lib/registration/stored-version.ts';
+import { isAgentThere, newerAgent } from './confirm-missing.ts';
 import type { Reasoned } from './decide.ts';
-import { isAgentThere } from './confirm-missing.ts';
 import { agentLimits } from './limits.ts';
 
 type Found =
@@ -32,10 +32,17 @@ export async function findDefinition(deps: FindDeps, execution: AgentExecution, 
     };
     return missing(deps, execution, { agent: spec.agent, why, now });
   }
-  const version = spec.version ?? agent.spec.version;
-  const revision = await revisionOf(deps, agent, spec.version);
-  if (revision !== undefined) return withJudge(deps, execution, await pinned(deps, agent, version, revision), now);
+  return withJudge(deps, execution, await versionOf(deps, agent, spec.version), now);
+}
+
+/** The version that is asked for. None is refused before the server was asked: it may have been applied a moment ago. */
+async function versionOf(deps: FindDeps, agent: Agent, wanted: string | undefined, isLatest = false): Promise<Found> {
+  const version = wanted ?? agent.spec.version;
+  const revision = await revisionOf(deps, agent, wanted);
+  if (revision !== undefined) return pinned(deps, agent, version, revision);
   if (version === agent.spec.version) return waits('AgentNotReady', notReady(agent));
+  const latest = isLatest ? undefined : await newerAgent(deps.kube, agent);
+  if (latest !== undefined) return versionOf(deps, latest, wanted, true);
   const known = agent.status?.versions?.map((row) => row.version).join(', ') || agent.spec.version;
   const message = `agent ${agent.metadata.name} has no version ${version}; it has: ${known}`;
   return { kind: 'failed', why: { reason: 'VersionNotFound', message } };

@@ -107,6 +107,10 @@ function volumeState(facts: PlanFacts, { volume: name }: AgentMount): PlannedPod
   return phase === 'ready' && claim !== undefined ? undefined : unready(volume, phase);
 }
 
+/** Whether a plan failed for what a cache says of a volume. */
+export const isOfVolume = ({ reason }: Reasoned): boolean =>
+  reason === 'VolumeNotFound' || Object.values(failedVolumes).includes(reason);
+
 function unready({ metadata, status }: Volume, phase: string): PlannedPod {
   const message = `Volume ${metadata.name}: ${status?.conditions?.[0]?.message ?? 'is being made'}`;
   const reason = failedVolumes[phase];

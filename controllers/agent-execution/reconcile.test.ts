@@ -35,8 +35,11 @@ const podSettings = {
 type Recorded = Awaited<ReturnType<RecordedEnd>>;
 
 interface Given {
-  /** Whether the server has agents and volumes that no cache holds. */
+  /** Whether the server has agents that no cache holds. */
   readonly isOnServer?: boolean;
+  /** The volume `data` in the cache, and on the server. */
+  readonly volume?: Volume | undefined;
+  readonly serverVolume?: Volume | undefined;
   readonly spec?: Partial<AgentExecutionSpec>;
   /** Fields that the cache leaves out. */
   readonly whole?: Partial<AgentExecutionSpec>;
@@ -105,6 +108,17 @@ const anExecution = (spec: Partial<AgentExecutionSpec>): AgentExecution => ({
   spec: { agent: 'reviewer', ...spec },
 });
 
+type Phase = NonNullable<Volume['status']>['phase'];
+
+const aVolume = (phase: Phase | undefined): Volume | undefined =>
+  phase && {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'Volume',
+    metadata: { name: 'data', namespace: 'tenant-a', uid: 'volume-uid', resourceVersion: '5' },
+    spec: { storage_class: 'persistent' },
+    status: { phase, claim_name: 'data' },
+  };
+
 const full = (resource: string): KubeError =>
   new KubeError(403, { reason: 'Forbidden', message: 'x: exceeded quota: windlass' }, { verb: 'create', resource });
 
@@ -142,7 +156,8 @@ function world(given: Given = {}) {
       if (plural === 'securitycontexts' && given.context !== undefined) return { spec: given.context };
       if (plural === 'controllerrevisions') return revision;
       if (plural === 'networkpolicies' && opened[0] !== undefined) return opened[0];
-      if (given.isOnServer === true && ['agents', 'volumes'].includes(plural)) return agent;
+      if (given.isOnServer === true && plural === 'agents') return agent;
+      if (plural === 'volumes' && given.serverVolume !== undefined) return given.serverVolume;
       if (plural === 'pods') asked.push('look');
       if (plural === 'pods' && given.stored !== undefined) return given.stored;
       throw notFound;
@@ -182,7 +197,7 @@ function world(given: Given = {}) {
     whole: async (slim) => ({ ...slim, spec: { ...slim.spec, ...given.whole } }),
     agents,
     pods,
-    volumes: createCache<Volume>(),
+    volumes: { get: () => given.volume, remember: () => undefined },
     nodeConfig: { runtimes: [], isolation: {} },
     settings: podSettings,
     archives: given.archives ?? noArchives,
@@ -337,17 +352,26 @@ describe('an execution of an agent begins', () => {
     expect(status()).toMatchObject({ phase: 'pending', reason: 'AgentNotFound' });
   });
 
+  const mounts = [{ volume: 'data', mount_path: '/data', access_mode: 'read-only' as const }];
+
   it.each([
-    [true, undefined],
-    [false, 'failed'],
-  ])('not while the cache lacks a volume that the server has: %s', async (isOnServer, phase) => {
-    const volumes = [{ volume: 'data', mount_path: '/data', access_mode: 'read-only' as const }];
-    const { run, status, clock, made } = world({ spec: { volumes }, isOnServer });
+    [undefined, 'ready', 'running', undefined],
+    [undefined, 'pending', 'running', 'VolumesPending'],
+    [undefined, undefined, 'failed', 'VolumeNotFound'],
+    ['failed', 'ready', 'running', undefined],
+    ['expired', 'ready', 'running', undefined],
+    ['failed', 'failed', 'failed', 'VolumeFailed'],
+    ['expired', 'expired', 'failed', 'VolumeExpired'],
+    ['failed', undefined, 'failed', 'VolumeNotFound'],
+  ] as const)('D8 by its volume as the server has it: the cache says %s, the server %s', async (...row) => {
+    const [shown, there, phase, reason] = row;
+    const [volume, serverVolume] = [aVolume(shown), aVolume(there)];
+    const { run, status, clock, made } = world({ spec: { volumes: mounts }, volume, serverVolume });
     await run();
     await clock.advance(10_000);
     await run();
-    expect(made).toEqual([]);
-    expect(status()).toMatchObject({ phase: phase ?? 'running', reason: 'VolumeNotFound' });
+    expect(status()).toMatchObject({ phase });
+    expect(made.length > 0 ? undefined : status()?.reason).toBe(reason);
   });
 
   it('never where the agent that is to judge its answers is missing: nothing is asked of a model', async () => {
@@ -422,6 +446,25 @@ describe('an execution of an agent begins', () => {
     await there.run();
     expect(there.status()?.phase).toBe(phase);
     expect(there.status()?.reason).toBe(reason);
+  });
+
+  it('D8 and is not lost with a node that has answered since', async () => {
+    let stored: Pod | undefined;
+    const there = world({
+      get stored() {
+        return stored;
+      },
+    });
+    await there.run();
+    const [pod] = there.made;
+    if (pod === undefined) throw new Error('no pod was made');
+    stored = running(pod);
+    const metadata = { ...pod.metadata, deletionTimestamp: new Date(start).toISOString() };
+    there.podIs(() => ({ ...pod, metadata, spec: { ...pod.spec, nodeName: 'n' } }));
+    await there.clock.advance(16_000);
+    await there.run();
+    expect(there.status()?.phase).toBe('running');
+    expect(there.made.length).toBe(1);
   });
 
   it.each(['exceeded quota: windlass', 'no right to pods'])(

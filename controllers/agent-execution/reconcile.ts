@@ -1,18 +1,19 @@
-import { mountsOf } from '../../lib/agent/mounts.ts';
 import { labels } from '../../crds/labels.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentExecutionStatus } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
-import { needsPod } from '../../lib/agent/needs-pod.ts';
 import type { KnownAgents } from '../../lib/agent/find-agent.ts';
+import { mountsOf } from '../../lib/agent/mounts.ts';
+import { needsPod } from '../../lib/agent/needs-pod.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { withMounts } from '../../lib/agent/slim-agent-execution.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { findObject, keyOf, type KubeClient, type Pod, pods } from '../../lib/kube/index.ts';
+import { type KubeClient, keyOf, type Pod, pods } from '../../lib/kube/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
+import { askServer } from '../runtime/ask-server.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
@@ -20,6 +21,7 @@ import { stopPod } from '../step-pods/release-pod.ts';
 import { type AfterwardsDeps, afterwards, letGo } from './afterwards.ts';
 import { openNetworks } from './agent-network.ts';
 import { type AgentPodSettings, agentPodName } from './agent-pod.ts';
+import { askVolumes } from './confirm-missing.ts';
 import {
   decideEnd,
   decidePod,
@@ -30,11 +32,10 @@ import {
   type Reasoned,
   waitsForPerson,
 } from './decide.ts';
-import { areVolumesThere } from './confirm-missing.ts';
 import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
 import { makePod, type Wait } from './make-pod.ts';
-import { planPod } from './plan-pod.ts';
+import { isOfVolume, planPod } from './plan-pod.ts';
 import { outcomePending, type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
 import { endedStatus, statusWith } from './status.ts';
 import { withWaitingJudge } from './waiting-judge.ts';
@@ -46,7 +47,7 @@ interface AgentExecutionDeps extends AfterwardsDeps {
   readonly whole: (execution: AgentExecution) => Promise<AgentExecution | undefined>;
   readonly agents: KnownAgents;
   readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
-  readonly volumes: Pick<CacheReader<Volume>, 'get'>;
+  readonly volumes: Pick<CacheReader<Volume>, 'get' | 'remember'>;
   readonly nodeConfig: Pick<NodeConfig, 'runtimes' | 'isolation'>;
   readonly settings: AgentPodSettings;
   readonly recordedEnd: RecordedEnd;
@@ -167,17 +168,13 @@ async function givePod(
 
 /** The plan of the pod. Nothing fails for a volume before the server was asked for it. */
 async function plannedPod(deps: AgentExecutionDeps, execution: AgentExecution, agent: AgentSpec) {
-  const { metadata, spec } = execution;
-  const planned = planPod({
-    execution,
-    agent,
-    nodeConfig: deps.nodeConfig,
-    volumeOf: (name) => deps.volumes.get(`${metadata.namespace}/${name}`),
-    isNew: isNew(execution, deps.clock.now()),
-  });
-  if (planned.kind !== 'failed' || planned.why.reason !== 'VolumeNotFound') return planned;
-  const isThere = await areVolumesThere(deps.kube, metadata.namespace ?? '', mountsOf(agent, spec));
-  return isThere ? { ...planned, kind: 'waits' as const } : planned;
+  const { namespace = '' } = execution.metadata;
+  const plan = (volumeOf: (name: string) => Volume | undefined) =>
+    planPod({ execution, agent, nodeConfig: deps.nodeConfig, volumeOf, isNew: isNew(execution, deps.clock.now()) });
+  const planned = plan((name) => deps.volumes.get(`${namespace}/${name}`));
+  if (planned.kind !== 'failed' || !isOfVolume(planned.why)) return planned;
+  const asked = await askVolumes(deps.kube, deps.volumes, { namespace, mounts: mountsOf(agent, execution.spec) });
+  return plan((name) => asked.get(name));
 }
 
 async function startPod(
@@ -237,7 +234,7 @@ async function failByPod(deps: AgentExecutionDeps, execution: AgentExecution, wh
   return waitFor(deps, execution, pending, agentLimits.outcomeMs);
 }
 
-/** The server is asked before the pod counts as gone, or as never started: a watch may be behind. */
+/** The server is asked before the pod counts as gone, lost or failed: a watch may be behind. */
 async function decideAsked(deps: AgentExecutionDeps, execution: AgentExecution, uid: string): Promise<PodDecision> {
   const { kube, pods: cache, clock } = deps;
   const { namespace = '' } = execution.metadata;
@@ -245,11 +242,14 @@ async function decideAsked(deps: AgentExecutionDeps, execution: AgentExecution, 
   const decide = (pod: Pod | undefined): PodDecision => decidePod(isOf(uid, pod) ? pod : undefined, clock.now());
   const cached = cache.get(`${namespace}/${name}`);
   const known = decide(cached);
-  if (isOf(uid, cached) && !isNeverStarted(known)) return known;
-  return decide(await findObject(kube, pods, { namespace, name }));
+  if (known.kind === 'runs' || known.kind === 'waits') return known;
+  const latest = await askServer({ kube, resource: pods, cache }, { namespace, name });
+  // One that ended before it was deleted has ended as it did.
+  const hasEnded = isOf(uid, cached) && !isNeverStarted(known);
+  return hasEnded && !isOf(uid, latest) ? known : decide(latest);
 }
 
-const isOf = (uid: string, pod: Pod | undefined): boolean => pod?.metadata.uid === uid;
+const isOf = (uid: string, pod: Pod | undefined): pod is Pod => pod?.metadata.uid === uid;
 const isNeverStarted = (decision: PodDecision): boolean =>
   decision.kind === 'failed' && decision.why.reason === 'NeverStarted';
 

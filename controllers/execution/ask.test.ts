@@ -205,6 +205,13 @@ describe('a volume on which a verdict rests', () => {
     expect(waits).toEqual([`default/${parentName} default/old`]);
   });
 
+  it('D8 WF-STATE-05 is ready where no workflow declares it and it shows as failed', async () => {
+    const seen = { volume: 'old', phase: 'failed' } as const;
+    const undeclared = { ...world.facts(), volumesByUid: new Map([[id, seen]]) };
+    const { volumesByUid } = await there([aVolume('old', 'ready', '7')]).factsAfter(undeclared, { of, name: 'old' });
+    expect(volumesByUid?.get(id)).toMatchObject({ volume: 'old', phase: 'ready' });
+  });
+
   it('WF-STOR-09 is none where the server has none of its uid', async () => {
     const { volumes } = await there([aVolume('x', 'ready', '6')]).factsAfter(before, { of: 'volume_of_uid', name: id });
     expect(volumes).toEqual({});

@@ -1,12 +1,15 @@
 import { labels } from '../../crds/labels.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agentExecutions, toolCalls, volumes, workflowExecutions } from '../../lib/kinds.ts';
 import { findObject, type KubeClient, type KubeObject, pods, type Resource } from '../../lib/kube/index.ts';
+import { askServer } from '../runtime/ask-server.ts';
 import { findMade } from './create-named.ts';
-import type { AgentFact, ChildFact, Facts, Made, PodFact, ToolCallFact } from './engine/facts.ts';
+import type { AgentFact, ChildFact, Facts, Made, PodFact, ToolCallFact, VolumeFact } from './engine/facts.ts';
 import { madeKey } from './engine/rest-on.ts';
-import { type Caches, observeChild, type ObserveDeps, podFact } from './observe.ts';
+import { type Caches, type ObserveDeps, observeChild, podFact, volumeFact } from './observe.ts';
 import { observeAgent } from './observe-agents.ts';
 import { observeToolCall } from './observe-tool-calls.ts';
 import { awaitedVolumes, rememberVolume } from './remember-volumes.ts';
@@ -28,6 +31,8 @@ export interface Found {
   readonly agents: Map<string, AgentFact>;
   readonly toolCalls: Map<string, ToolCallFact>;
   volumes: Facts['volumes'];
+  /** Those that the workflow does not declare. */
+  readonly volumesByUid: Map<string, VolumeFact | undefined>;
 }
 
 /**
@@ -49,42 +54,79 @@ type Asker<K extends Made['of']> = (
 /** A kind without an asker fails to compile. */
 const askOf: { readonly [K in Made['of']]: Asker<K> } = {
   async pod({ caches, kube, observe, clock }, { execution: { metadata } }, { name }, found) {
-    const pod = await findObject(kube, pods, { name, namespace: metadata.namespace });
-    if (pod === undefined || pod.metadata.labels?.[labels.executionUid] !== metadata.uid) return;
+    const { namespace, uid } = metadata;
+    const pod = await findObject(kube, pods, { name, namespace });
+    if (pod === undefined || pod.metadata.labels?.[labels.executionUid] !== uid) return;
     caches.pods.remember(pod);
     for (const fact of podFact(observe, pod, clock.now())) found.pods.set(name, fact);
   },
-  async volume(deps, facts, { name }, found) {
-    const volume = await findObject(deps.kube, volumes, { name, namespace: facts.execution.metadata.namespace });
-    if (volume !== undefined) deps.caches.volumes.remember(volume);
-    lookAgain(deps, facts, found);
+  async volume({ kube, caches, onWaiting }, facts, { name }, found) {
+    const { namespace } = facts.execution.metadata;
+    const volume = await askServer({ kube, resource: volumes, cache: caches.volumes }, { namespace, name });
+    lookAgain({ caches, onWaiting }, facts, { volume, found });
   },
   async volume_of_uid(deps, facts, { name: uid }, found) {
-    await rememberVolume(deps, facts.execution.metadata.namespace ?? '', uid);
-    lookAgain(deps, facts, found);
+    const volume = await rememberVolume(deps, facts.execution.metadata.namespace ?? '', uid);
+    lookAgain(deps, facts, { volume, found });
   },
-  async child({ caches, kube }, { execution }, made, { children }) {
-    const child = await findOf(kube, execution, workflowExecutions, made);
-    if (child === undefined) return;
-    caches.executions.remember(child);
-    children.set(child.metadata.uid ?? '', observeChild(child));
-  },
-  async agent({ caches, kube }, { execution }, made, { agents }) {
-    const agent = await findOf(kube, execution, agentExecutions, made);
-    if (agent === undefined) return;
-    caches.agents.remember(agent);
-    for (const fact of observeAgent(agent)) agents.set(fact.uid, fact);
-  },
-  async tool_call({ caches, kube }, { execution }, made, found) {
-    const call = await findOf(kube, execution, toolCalls, made);
-    if (call === undefined) return;
-    caches.toolCalls.remember(call);
-    found.toolCalls.set(call.metadata.uid ?? '', observeToolCall(call));
-  },
+  child: askerOf({
+    resource: workflowExecutions,
+    cacheOf: ({ executions }) => executions,
+    observe: (child) => [observeChild(child)],
+    known: ({ children }) => children,
+  }),
+  agent: askerOf({
+    resource: agentExecutions,
+    cacheOf: ({ agents }) => agents,
+    observe: observeAgent,
+    known: ({ agents }) => agents,
+  }),
+  tool_call: askerOf({
+    resource: toolCalls,
+    cacheOf: (caches) => caches.toolCalls,
+    observe: (call) => [observeToolCall(call)],
+    known: (found) => found.toolCalls,
+  }),
 };
 
-function lookAgain(deps: AskDeps, { execution, workflow }: Facts, found: Found): void {
+type MadeOfVisit = Extract<Made, { readonly by: unknown }>;
+
+/** A kind of which a visit makes objects, and their facts. */
+interface Visited<T extends MadeByVisit, F extends { readonly uid: string }> {
+  readonly resource: Resource<T>;
+  readonly cacheOf: (caches: Caches) => Pick<CacheReader<T>, 'remember'>;
+  readonly observe: (object: T) => readonly F[];
+  readonly known: (found: Found) => Map<string, F>;
+}
+
+function askerOf<T extends MadeByVisit, F extends { readonly uid: string }>({
+  resource,
+  cacheOf,
+  observe,
+  known,
+}: Visited<T, F>) {
+  return async ({ caches, kube }: AskDeps, { execution }: Facts, made: MadeOfVisit, found: Found): Promise<void> => {
+    const object = await findOf(kube, execution, resource, made);
+    if (object === undefined) return;
+    cacheOf(caches).remember(object);
+    for (const fact of observe(object)) known(found).set(fact.uid, fact);
+  };
+}
+
+interface Seen {
+  /** Undefined: the server has none. */
+  readonly volume: Volume | undefined;
+  readonly found: Found;
+}
+
+function lookAgain(
+  deps: Pick<AskDeps, 'caches' | 'onWaiting'>,
+  { execution, workflow }: Facts,
+  { volume, found }: Seen,
+): void {
   if (workflow.kind === 'found') found.volumes = awaitedVolumes(deps, execution, workflow.definition);
+  const { uid = '' } = volume?.metadata ?? {};
+  if (volume !== undefined && found.volumesByUid.has(uid)) found.volumesByUid.set(uid, volumeFact(volume));
 }
 
 interface MadeByVisit extends KubeObject {
@@ -98,7 +140,7 @@ const findOf = <T extends MadeByVisit>(
   kube: AskDeps['kube'],
   execution: WorkflowExecution,
   resource: Resource<T>,
-  { name, by }: Extract<Made, { readonly by: unknown }>,
+  { name, by }: MadeOfVisit,
 ): Promise<T | undefined> => {
   const isOurs = ({ spec: { parent } }: T): boolean =>
     parent?.uid === execution.metadata.uid &&

@@ -1,5 +1,5 @@
-import type { Json } from '../../crds/schema/parts.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { Json } from '../../crds/schema/parts.ts';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -9,7 +9,7 @@ import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { valueOf } from '../../lib/output-store/blob-value.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
-import { ask, type AskDeps, type Found } from './ask.ts';
+import { type AskDeps, ask, type Found } from './ask.ts';
 import type { Need } from './engine/decision.ts';
 import type { AgentFact, ChildFact, Facts, ToolCallFact, VolumeFact } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
@@ -61,7 +61,6 @@ interface Learned extends Found {
   readonly workflows: Map<string, Awaited<ReturnType<FindWorkflow['current']>>>;
   readonly loaded: Map<string, Json>;
   readonly unreadable: Map<string, string>;
-  readonly volumesByUid: Map<string, VolumeFact | undefined>;
 }
 
 type Learner<K extends Need['kind']> = (

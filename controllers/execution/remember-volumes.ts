@@ -2,7 +2,8 @@ import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes } from '../../lib/kinds.ts';
-import { findObject, findWanted, type KubeClient, type KubeObject } from '../../lib/kube/index.ts';
+import { findWanted, type KubeClient, type KubeObject } from '../../lib/kube/index.ts';
+import { askServer } from '../runtime/ask-server.ts';
 import type { PinnedDefinition, VolumeFact } from './engine/facts.ts';
 import { type Caches, observeVolumes } from './observe.ts';
 import { tellWaiting } from './waiting.ts';
@@ -23,8 +24,7 @@ export async function rememberVolumes(
   const { namespace = '' } = metadata;
   for (const { volume: name } of Object.values(status?.volumes ?? {})) {
     if (caches.volumes.get(`${namespace}/${name}`)?.status?.phase === 'ready') continue;
-    const volume = await findObject(kube, volumes, { namespace, name });
-    if (volume !== undefined) caches.volumes.remember(volume);
+    await askServer({ kube, resource: volumes, cache: caches.volumes }, { namespace, name });
   }
 }
 

@@ -5,8 +5,8 @@ import { createCache } from '../../lib/informer/index.ts';
 import { type JsonPatchOperation, KubeError, type Pod } from '../../lib/kube/index.ts';
 import { aGitBinding, aGitVolume } from '../../test/builders/git-binding.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
-import { type StepOutcome, noOutput } from '../step-pods/step.ts';
 import { createQuotaGate } from '../step-pods/quota-gate.ts';
+import { noOutput, type StepOutcome } from '../step-pods/step.ts';
 import { gitSource, sourceText } from './decide.ts';
 import { gitLimits } from './limits.ts';
 import { createGitBindingReconcile } from './reconcile.ts';
@@ -29,6 +29,8 @@ interface Given {
   readonly spec?: Partial<GitBindingSpec>;
   readonly status?: GitBindingStatus;
   readonly volume?: Volume | undefined;
+  /** The volume as the server has it. */
+  readonly serverVolume?: Volume;
   readonly hasImage?: boolean;
 }
 
@@ -66,7 +68,8 @@ function setUp(given: Given = {}) {
       if (resource.kind === 'Pod') made.push(stored);
       return stored;
     },
-    get: async (_: unknown, { name }: { name: string }) => {
+    get: async ({ kind }: { kind: string }, { name }: { name: string }) => {
+      if (kind === 'Volume' && given.serverVolume !== undefined) return given.serverVolume;
       if (name === world.stored?.metadata.name) return world.stored;
       throw new KubeError(404, { reason: 'NotFound' } as never, { verb: 'get', resource: 'pods' });
     },
@@ -121,6 +124,12 @@ function setUp(given: Given = {}) {
     look: () => reconcile('tenant-acme/site'),
   };
 }
+
+const running = (pod: Pod): Pod => {
+  const containerStatuses = [{ name: 'step', state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }];
+  const metadata = { ...pod.metadata, resourceVersion: '9' };
+  return { ...pod, metadata, status: { phase: 'Running', containerStatuses } } as unknown as Pod;
+};
 
 /** The status after a patch of its top-level fields, which is all that this test reads. */
 function applied(before: GitBinding, patch: readonly JsonPatchOperation[]): GitBinding {
@@ -405,12 +414,57 @@ describe('a binding', () => {
     const world = setUp();
     await world.look();
     world.pods.replaceAll(world.made, '7');
+    [world.world.stored] = world.made;
     await world.clock.advance(gitLimits.queueMs - 1);
     await world.look();
     expect(world.status()?.request?.phase).toBe('running');
     await world.clock.advance(1);
     await world.look();
     expect(world.status()?.request).toMatchObject({ phase: 'failed', error: 'NeverStarted' });
+  });
+
+  it('D8 AMB-190 does not fail where its pod seems to wait and runs', async () => {
+    const world = setUp();
+    await world.look();
+    world.pods.replaceAll(world.made, '7');
+    world.world.stored = running(world.made[0] as Pod);
+    await world.clock.advance(gitLimits.queueMs);
+    await world.look();
+    expect(world.status()?.request?.phase).toBe('running');
+    world.world.outcome = good();
+    await world.look();
+    expect(world.status()?.request?.phase).toBe('succeeded');
+  });
+
+  it('D8 makes no other pod where the node of its pod has answered since', async () => {
+    const world = setUp();
+    await world.look();
+    const pod = world.made[0] as Pod;
+    const deletionTimestamp = new Date(world.clock.now()).toISOString();
+    const silent = { ...pod, metadata: { ...pod.metadata, deletionTimestamp }, spec: { ...pod.spec, nodeName: 'n' } };
+    world.pods.replaceAll([silent], '7');
+    world.world.stored = running(pod);
+    world.world.outcome = good();
+    await world.clock.advance(16_000);
+    await world.look();
+    expect(world.status()?.request).toMatchObject({ phase: 'succeeded', attempt: 1 });
+  });
+
+  const foreign = { ...aGitVolume(), metadata: { ...aGitVolume().metadata, ownerReferences: [] } };
+  const lost = (phase: 'failed' | 'expired') => ({ ...aGitVolume(), status: { phase } });
+
+  it.each([
+    ['another owner has', foreign],
+    ['has failed', lost('failed')],
+    ['has expired', lost('expired')],
+  ])('D8 does not fail a request for a volume that seems as if it %s, and is there', async (_title, volume) => {
+    const request = { id: 'r1', op: 'status' as const };
+    const world = setUp({ volume, serverVolume: aGitVolume(), spec: { request } });
+    await world.look();
+    expect(world.status()?.request).toMatchObject({ id: 'r1', phase: 'running' });
+    const sure = setUp({ volume, serverVolume: volume, spec: { request } });
+    await sure.look();
+    expect(sure.status()?.answered).toMatchObject({ id: 'r1', phase: 'failed' });
   });
 
   it('answers what is asked for where nothing can be done', async () => {

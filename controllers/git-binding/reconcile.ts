@@ -7,15 +7,14 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { gitBindings, volumes } from '../../lib/kinds.ts';
 import {
   createUnlessExists,
-  findObject,
   isQuotaExceeded,
   isQuotaUncounted,
-  keyOf,
   type KubeClient,
   KubeError,
+  keyOf,
   type Pod,
-  pods,
 } from '../../lib/kube/index.ts';
+import { askServer } from '../runtime/ask-server.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
@@ -24,12 +23,13 @@ import { isDisruption } from '../step-pods/disruption.ts';
 import { makeOwnPod } from '../step-pods/own-pod.ts';
 import { podProblem } from '../step-pods/pod-problem.ts';
 import type { PodReader } from '../step-pods/pod-reader.ts';
-import { begunAt, podWaiting } from '../step-pods/pod-waiting.ts';
+import { podWaiting } from '../step-pods/pod-waiting.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
 import { type BegunJob, decideGit, type GitDecision, type Job, openJob, volumeNameOf } from './decide.ts';
-import { buildGitPod, gitPodName, type GitPodSettings } from './git-pod.ts';
+import { buildGitPod, type GitPodSettings, gitPodName } from './git-pod.ts';
 import { gitLimits } from './limits.ts';
+import { isAwaited, neverStartedAt, podOf } from './pod-of.ts';
 import { failedJob, type JobEnd, readGitAnswer } from './read-answer.ts';
 import { begunStatus, endedStatus, goingStatus, statusWith } from './status.ts';
 
@@ -56,17 +56,29 @@ export function createGitBindingReconcile(deps: GitBindingDeps) {
       deps.quota.leave(key);
       return undefined;
     }
-    const { namespace = '' } = binding.metadata;
-    const decision = decideGit({
+    return act(deps, binding, await decideAsked(deps, binding));
+  };
+}
+
+/** A request fails for its volume once the server says so too: a watch may be behind (D8). */
+async function decideAsked(deps: GitBindingDeps, binding: GitBinding): Promise<GitDecision> {
+  const { namespace = '' } = binding.metadata;
+  const name = volumeNameOf(binding);
+  const decide = (volume: Volume | undefined): GitDecision =>
+    decideGit({
       binding,
-      volume: deps.volumes.get(`${namespace}/${volumeNameOf(binding)}`),
+      volume,
       isTenant: deps.isTenant(namespace),
       hasImage: deps.settings !== undefined,
       now: deps.clock.now(),
     });
-    return act(deps, binding, decision);
-  };
+  const known = decide(deps.volumes.get(`${namespace}/${name}`));
+  if (known.kind !== 'blocked' || !isOfVolume(known) || openJob(binding) === undefined) return known;
+  return decide(await askServer({ kube: deps.kube, resource: volumes, cache: deps.volumes }, { namespace, name }));
 }
+
+const isOfVolume = ({ reason }: Extract<GitDecision, { kind: 'blocked' }>): boolean =>
+  reason === 'VolumeTaken' || reason === 'VolumeFailed';
 
 async function act(deps: GitBindingDeps, binding: GitBinding, decision: GitDecision): Promise<ReconcileResult> {
   const now = deps.clock.now();
@@ -147,13 +159,6 @@ async function follow(
   return followPod(deps, binding, job, pod);
 }
 
-/** The server is asked before a pod counts as gone: a watch may be behind. */
-async function podOf({ kube, pods: cache }: GitBindingDeps, { metadata }: GitBinding, name: string) {
-  const { namespace = '', uid } = metadata;
-  const found = cache.get(`${namespace}/${name}`) ?? (await findObject(kube, pods, { namespace, name }));
-  return found?.metadata.labels?.[labels.executionUid] === uid ? found : undefined;
-}
-
 async function makePod(
   deps: GitBindingDeps,
   binding: GitBinding,
@@ -218,7 +223,7 @@ async function followPod(deps: GitBindingDeps, binding: GitBinding, job: Job, po
       : finish(deps, binding, job, failedJob(problem.reason, problem.message));
   const outcome = deps.reader.outcomeOf(pod);
   if (outcome !== undefined) return finish(deps, binding, job, readGitAnswer(outcome));
-  if (begunAt(pod) !== undefined || pod.metadata.deletionTimestamp !== undefined) {
+  if (!isAwaited(pod)) {
     deps.reader.follow(pod, 'log');
     return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'pod' };
   }
@@ -230,8 +235,7 @@ async function waitForPod(deps: GitBindingDeps, binding: GitBinding, job: Job, p
   deps.reader.follow(pod, 'events');
   const waiting = podWaiting(pod, (one) => deps.reader.noteOf(one));
   const message = waiting?.message ?? 'it waits for its container';
-  if (now >= Date.parse(pod.metadata.creationTimestamp ?? '') + gitLimits.queueMs)
-    return finish(deps, binding, job, failedJob('NeverStarted', message));
+  if (now >= neverStartedAt(pod)) return finish(deps, binding, job, failedJob('NeverStarted', message));
   if (waiting !== undefined && now >= waiting.since)
     await write(deps, binding, goingStatus(binding, now, job, { reason: 'Working', message }));
   return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'pod waits' };

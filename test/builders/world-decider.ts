@@ -124,6 +124,18 @@ export class WorldDecider {
     return Object.fromEntries(rows);
   }
 
+  /** A volume that no workflow declares, as the watch has it. */
+  #otherVolume(uid: string): VolumeFact | undefined {
+    const fact = this.#world.otherVolumes.get(uid);
+    return fact === undefined ? undefined : { ...fact, ...this.#world.shown.get(fact.volume) };
+  }
+
+  #otherVolumes({ volumesByUid }: Facts, asked: ReadonlySet<string>): Map<string, VolumeFact | undefined> {
+    const isAsked = (fact: VolumeFact | undefined): boolean => fact !== undefined && asked.has(fact.volume);
+    const rows = [...(volumesByUid ?? [])];
+    return new Map(rows.map(([uid, fact]) => [uid, isAsked(fact) ? this.#world.otherVolumes.get(uid) : fact]));
+  }
+
   /** The facts with these objects as they are, whatever the watch has of them. */
   #ask(facts: Facts, wanted: readonly Made[]): Facts {
     if (wanted.length === 0) return facts;
@@ -136,6 +148,7 @@ export class WorldDecider {
       ...facts,
       asked: new Set([...(facts.asked ?? []), ...wanted.map(madeKey)]),
       volumes: this.#volumes(names),
+      volumesByUid: this.#otherVolumes(facts, names),
       pods: withTruth(facts.pods, [...this.#world.pods.values()]),
       children: withTruth(facts.children, [...this.#world.children.values()]),
       agents: withTruth(facts.agents, this.#agents()),
@@ -186,7 +199,7 @@ export class WorldDecider {
       facts.toolCalls?.map((fact) => (read.has(fact.uid) ? (this.#world.toolCalls.get(fact.name) ?? fact) : fact)) ??
       [];
     for (const need of needs) {
-      if (need.kind === 'volume') volumesByUid.set(need.uid, this.#world.otherVolumes.get(need.uid));
+      if (need.kind === 'volume') volumesByUid.set(need.uid, this.#otherVolume(need.uid));
       if (need.kind === 'blob') loaded.set(need.locator, this.#world.blobs.load(need.locator));
       else if (need.kind === 'workflow') workflows.set(need.workflow, this.find(need.workflow));
     }

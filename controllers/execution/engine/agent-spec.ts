@@ -7,6 +7,7 @@ import { ownMember } from '../../../lib/own-member.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
 import type { CurrentVisit } from './reduce.ts';
+import { restOn } from './rest-on.ts';
 import { renderText } from './scope.ts';
 
 /** Input of an agent's start, or the reason against it. */
@@ -74,7 +75,10 @@ function mountsOf(draft: Draft, state: StateOf<'Agent'>): { readonly volumes: Mo
     const reference = renderText(draft, template).trim();
     const fact = volumeOf(draft, reference);
     const failure = mountFailure(reference, fact);
-    if (failure !== undefined) return { failure };
+    if (failure !== undefined) {
+      if (fact !== undefined) restOn(draft, { of: 'volume', name: fact.volume });
+      return { failure };
+    }
     volumes.push({ volume: fact?.volume ?? '', mount_path, access_mode });
   }
   const readOnly = new Set(volumes.filter((mount) => mount.access_mode === 'read-only').map(({ volume }) => volume));

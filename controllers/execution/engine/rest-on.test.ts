@@ -153,3 +153,34 @@ describe('a volume that an execution needs to begin', () => {
     expect(world.settle().status.reason).toBe('VolumeNotFound');
   });
 });
+
+describe('a volume that an agent mounts and that its workflow does not declare', () => {
+  const uid = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
+  const worldWith = (phase: 'ready' | 'failed' | 'expired'): World => {
+    const mount = { volume: uid, mount_path: '/data', access_mode: 'read-only' };
+    const world = worldOf({ kind: 'Agent', agent: 'writer', volumes: [mount] });
+    world.otherVolumes.set(uid, { volume: 'k', phase, claim: 'c' });
+    return world;
+  };
+
+  it.each(['failed', 'expired'])('D8 WF-STATE-05 is mounted where it shows as %s and is ready', (phase) => {
+    const world = worldWith('ready');
+    world.shown.set('k', { phase });
+    world.settle();
+    expect(reasonsOf(world)).toEqual([]);
+    expect(world.agentOf('a').spec.volumes).toMatchObject([{ volume: 'k' }]);
+  });
+
+  it.each([
+    ['failed', 'VolumeFailed'],
+    ['expired', 'VolumeExpired'],
+  ] as const)('WF-STATE-05 fails the state where the server has it as %s too', (phase, reason) => {
+    const world = worldWith(phase).settle();
+    expect(reasonsOf(world)).toEqual([reason]);
+  });
+
+  it('D8 is not asked for where it shows as ready', () => {
+    const world = worldWith('ready').settle();
+    expect(world.lastFacts?.asked).toBeUndefined();
+  });
+});
