@@ -50,9 +50,13 @@ apiserver_ready() {
   curl --silent --fail --noproxy '*' --cacert "$pki/ca.crt" --max-time 2 "$api_url/readyz"
 }
 
-start_control_plane() {
+start_store() {
   start_etcd
   start_apiserver
+}
+
+# The controller manager ends where the API server is not there within ten seconds; a loaded machine takes longer.
+start_controllers() {
   start_controller_manager
   start_scheduler
 }

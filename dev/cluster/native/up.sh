@@ -50,13 +50,14 @@ native_up() {
   say "starting a native cluster '$cluster_name' with $(node_numbers | wc -l) nodes …"
   make_cluster_certificates
   make_bridge
-  start_control_plane
+  start_store
   for node in $(node_numbers); do
     start_runtime "$node"
   done
   make_routes
   load_base_images
   wait_until 600 "the API server" apiserver_ready
+  start_controllers
   for node in $(node_numbers); do
     start_agents "$node"
   done
