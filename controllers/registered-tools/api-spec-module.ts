@@ -1,5 +1,5 @@
-import { lineOfProblem } from '../../crds/problem.ts';
 import type { ApiSpecReason } from '../../crds/conditions.ts';
+import { lineOfProblem, type Problem } from '../../crds/problem.ts';
 import type { ApiSpec, ApiSpecStatus } from '../../crds/schema/api-spec.ts';
 import {
   type ApiDocuments,
@@ -9,9 +9,10 @@ import {
   documentWarnings,
   hasCredentials,
   problemText,
+  type UnsentOperations,
   unsentOperations,
 } from '../../lib/api-spec/index.ts';
-import { AppError, WaitError, hasReason } from '../../lib/errors.ts';
+import { AppError, hasReason, WaitError } from '../../lib/errors.ts';
 import { apiSpecs } from '../../lib/kinds.ts';
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
 import { type OpenApiIndex, originOf } from '../../lib/openapi-document/index.ts';
@@ -22,9 +23,9 @@ import { shownWarnings, warningsText } from '../runtime/warnings.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { apiSpecInformer } from './informers.ts';
+import { isCallable, placeVerdict, type ReadyVerdict, readyOf } from './verdict.ts';
 import { claimants, inhabitants } from './wakes.ts';
 import { workerUrl } from './worker-url.ts';
-import { isCallable, placeVerdict, readyOf, type ReadyVerdict } from './verdict.ts';
 
 /** The gateway writes parts of a document behind their object. */
 const missingPartsMs = 5_000;
@@ -58,6 +59,8 @@ export const apiSpecModule = defineModule({
 interface Judgement {
   readonly verdict: ReadyVerdict<ApiSpecReason>;
   readonly index?: OpenApiIndex;
+  /** None of an object that was refused: its problems say enough. */
+  readonly warnings?: readonly Problem[];
 }
 
 /** Findings about the fields and the document; temporary errors are thrown. */
@@ -69,7 +72,9 @@ export async function judgeApiSpec(documents: Pick<ApiDocuments, 'read'>, spec: 
     if (index === undefined) return { verdict: { reason: 'InvalidDocument', message: problemText(problems) } };
     const homeless = credentialTargetProblems(spec.spec, index);
     if (homeless.length > 0) return { verdict: { reason: 'InvalidDefinition', message: problemText(homeless) }, index };
-    return { verdict: { reason: 'Accepted', message: acceptedText(spec, index) }, index };
+    const unsent = unsentOperations(index, spec.spec);
+    const verdict = { reason: 'Accepted', message: acceptedText(spec, index, unsent) } as const;
+    return { verdict, index, warnings: documentWarnings(index, unsent) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (hasReason(error, 'DocumentMissing')) return { verdict: { reason: 'DocumentMissing', message: error.message } };
@@ -79,9 +84,7 @@ export async function judgeApiSpec(documents: Pick<ApiDocuments, 'read'>, spec: 
 }
 
 /** Says of how many operations parameters or the credentials are not sent: credentials are for one server. */
-function acceptedText({ spec }: ApiSpec, index: OpenApiIndex): string {
-  const { operations, home } = index;
-  const { count } = unsentOperations(index, spec);
+function acceptedText({ spec }: ApiSpec, { operations, home }: OpenApiIndex, { count }: UnsentOperations): string {
   const without = count === 0 ? '' : `, ${count} of them without the parameters that they need`;
   const callable = `${operations.size} ${operations.size === 1 ? 'operation' : 'operations'} can be called${without}`;
   if (!hasCredentials(spec)) return callable;
@@ -89,8 +92,12 @@ function acceptedText({ spec }: ApiSpec, index: OpenApiIndex): string {
   return away === 0 ? callable : `${callable}, ${away} of them without the credentials, which are for ${home}`;
 }
 
-export function statusOf(spec: ApiSpec, { verdict, index }: Judgement, now: number): ApiSpecStatus {
-  const warnings = warningsOf(spec, { verdict, index });
+export function statusOf(
+  spec: ApiSpec,
+  { verdict, index, warnings: found = [] }: Judgement,
+  now: number,
+): ApiSpecStatus {
+  const warnings = shownWarnings(found.map(lineOfProblem));
   const message = `${verdict.message}${warningsText(warnings)}`;
   return {
     observedGeneration: spec.metadata.generation ?? 0,
@@ -101,9 +108,3 @@ export function statusOf(spec: ApiSpec, { verdict, index }: Judgement, now: numb
     ...(warnings.length > 0 && { warnings }),
   };
 }
-
-/** None of an object that was refused: its problems say enough. */
-const warningsOf = ({ spec }: ApiSpec, { verdict, index }: Judgement): string[] =>
-  verdict.reason === 'Accepted' && index !== undefined
-    ? shownWarnings(documentWarnings(index, spec).map(lineOfProblem))
-    : [];

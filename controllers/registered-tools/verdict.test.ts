@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
+import type { Json } from '../../crds/schema/parts.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { partlyKept } from '../../lib/api-spec/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
-import type { Json } from '../../crds/schema/parts.ts';
 import { judgeApiSpec, statusOf } from './api-spec-module.ts';
 import { judgeTool } from './cli-tool-module.ts';
 import { judgeToolWorkflow } from './tool-workflow-module.ts';
@@ -99,6 +99,22 @@ describe('the condition Ready of registered tools', () => {
     const indexOf = async () => read.index as NonNullable<typeof read.index>;
     const verdict = await judgeToolWorkflow({ indexOf }, workflow(), apiSpec('True'));
     expect(verdict).toMatchObject({ reason: 'Accepted', warnings: [{ path: 'steps[0].operation_id' }] });
+  });
+
+  it('GW-WF-24 GW-WF-25 of an ApiSpec comes of one look for parameters at its operations', async () => {
+    let looks = 0;
+    class Counted<K, V> extends Map<K, V> {
+      override [Symbol.iterator]() {
+        looks += 1;
+        return super[Symbol.iterator]();
+      }
+    }
+    const { index: found } = readOpenApi(document.replace('"/orders"', '"/orders/{id}"'));
+    if (found === undefined) throw new Error('the document of the test is broken');
+    const read = async () => ({ problems: [], index: { ...found, operations: new Counted(found.operations) } });
+    const judged = await judgeApiSpec({ read }, apiSpec('True'));
+    expect(statusOf(apiSpec('True'), judged, 0).warnings).toHaveLength(1);
+    expect(looks).toBe(1);
   });
 
   it('of an ApiSpec names the header of a credential that the connection needs', async () => {

@@ -1,19 +1,16 @@
 import { type Problem, warningAt } from '../../crds/problem.ts';
-import type { ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 import type { OpenApiIndex } from '../openapi-document/index.ts';
-import { unsentOperations } from './unsent.ts';
+import type { UnsentOperations } from './unsent.ts';
 
 /**
  * Parts of a document that are legal and probably mistakes: steps name operations by their operationId alone, and send
- * no parameters (spec 3 §2.4).
+ * no parameters (spec 3 §2.4). The caller finds the operations that lack one: a look at each of a large document takes long.
  */
 export function documentWarnings(
-  index: Pick<OpenApiIndex, 'operations'>,
-  spec: Pick<ApiSpecSpec, 'credentials'>,
+  { operations: { size } }: Pick<OpenApiIndex, 'operations'>,
+  { count, first }: UnsentOperations,
 ): readonly Problem[] {
-  const { size } = index.operations;
   if (size === 0) return [warningAt(['document'], 'no_operation', noOperation)];
-  const { count, first } = unsentOperations(index, spec);
   if (count === 0) return [];
   const of = `${count} of ${size} operation${size === 1 ? '' : 's'}`;
   const ids = `${first.join(', ')}${count > first.length ? ', …' : ''}`;

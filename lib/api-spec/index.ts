@@ -1,11 +1,8 @@
-export { documentWarnings } from './document-warnings.ts';
-export { checkDocumentSize, checkTenantRoom } from './document-size.ts';
 export { credentialProblems, credentialTargetProblems, hasCredentials } from './credential-problems.ts';
-export { toolWarnings } from './tool-warnings.ts';
-export { unsentOperations } from './unsent.ts';
+export { checkDocumentSize, checkTenantRoom } from './document-size.ts';
+export { documentWarnings } from './document-warnings.ts';
 export { type ApiDocuments, createApiDocuments } from './documents.ts';
 export { type ApiSpecCache, findApiSpec, missingApiSpec } from './find-api-spec.ts';
-export { partlyKept } from './slim.ts';
 export { problemText } from './problem-text.ts';
 export {
   builtInNameProblems,
@@ -15,4 +12,7 @@ export {
   type Registered,
   registeredNameOf,
 } from './registered.ts';
-export { documentMaps, packDocument, type PackedDocument } from './stored-document.ts';
+export { partlyKept } from './slim.ts';
+export { documentMaps, type PackedDocument, packDocument } from './stored-document.ts';
+export { toolWarnings } from './tool-warnings.ts';
+export { type UnsentOperations, unsentOperations } from './unsent.ts';

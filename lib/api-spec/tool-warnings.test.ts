@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiSpecSpec } from '../../crds/schema/api-spec.ts';
-import { type OpenApiReading, packReading, readOpenApi, unpackReading } from '../openapi-document/index.ts';
 import { growthOf, proportional } from '../../test/support/processor-time.ts';
+import { type OpenApiReading, packReading, readOpenApi, unpackReading } from '../openapi-document/index.ts';
 import { documentWarnings } from './document-warnings.ts';
 import { toolWarnings } from './tool-warnings.ts';
-import { unsentPart } from './unsent.ts';
+import { unsentOperations, unsentPart } from './unsent.ts';
 
 const parameter = (where: string, name: string, required: unknown = true) => ({ in: where, name, required });
 
@@ -82,13 +82,14 @@ describe('warnings of a tool workflow with its API', () => {
 });
 
 describe('warnings of a document', () => {
+  const warned = (index: ReturnType<typeof readingOf>) => documentWarnings(index, unsentOperations(index, {}));
+
   it('GW-WF-24 GW-WF-25 count the operations that lack a parameter, and name the first', () => {
     const paths = (count: number) =>
       Object.fromEntries(
         Array.from({ length: count }, (_, at) => [`/p${at}/{id}`, { get: { operationId: `o${at}` } }]),
       );
-    const found = (count: number) =>
-      documentWarnings(readingOf({ ...paths(count), ...search() }), {}).map(({ message }) => message);
+    const found = (count: number) => warned(readingOf({ ...paths(count), ...search() })).map(({ message }) => message);
     const text = 'parameters in the path, the query, a header or a cookie, which no tool workflow sends';
     expect(found(0)).toEqual([]);
     expect(found(1)).toEqual([`1 of 2 operations needs ${text}: o0`]);

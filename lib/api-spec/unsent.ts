@@ -28,7 +28,15 @@ function sentByCredentials({ credentials }: Credentials): string | undefined {
 }
 
 /** How many operations lack a parameter when a step calls them, and the ids of the first. */
-export function unsentOperations({ operations }: Pick<OpenApiIndex, 'operations'>, spec: Credentials) {
+export interface UnsentOperations {
+  readonly count: number;
+  readonly first: readonly string[];
+}
+
+export function unsentOperations(
+  { operations }: Pick<OpenApiIndex, 'operations'>,
+  spec: Credentials,
+): UnsentOperations {
   const ids = [...operations].flatMap(([id, operation]) => (unsentPart(operation, spec) === undefined ? [] : [id]));
   return { count: ids.length, first: ids.slice(0, namedMost) };
 }

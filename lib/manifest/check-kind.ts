@@ -1,13 +1,14 @@
-import { limits } from '../../crds/limits.ts';
 import type { KindDefinition } from '../../crds/kind-definition.ts';
+import { limits } from '../../crds/limits.ts';
 import { errorAt, formatPlace, type Problem } from '../../crds/problem.ts';
 import type { ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 import type { CliToolSpec } from '../../crds/schema/cli-tool.ts';
 import type { ToolWorkflowSpec } from '../../crds/schema/tool-workflow.ts';
 import { createValidator, type Validator } from '../../crds/validators.ts';
+import { credentialProblems, credentialTargetProblems } from '../api-spec/credential-problems.ts';
 import { documentWarnings } from '../api-spec/document-warnings.ts';
 import { builtInNameProblems } from '../api-spec/registered.ts';
-import { credentialProblems, credentialTargetProblems } from '../api-spec/credential-problems.ts';
+import { unsentOperations } from '../api-spec/unsent.ts';
 import { checkCliTool } from '../cli-tool/check-cli-tool.ts';
 import { isJsonObject } from '../json-object.ts';
 import { readOpenApi } from '../openapi-document/index.ts';
@@ -72,7 +73,8 @@ function documentProblems({ document, server_url: server, credentials }: ApiSpec
   const { index, problems } = readOpenApi(document, server);
   if (index !== undefined) {
     const homeless = credentialTargetProblems({ credentials }, index);
-    return homeless.length > 0 ? homeless : documentWarnings(index, { credentials }).map(inSpec);
+    if (homeless.length > 0) return homeless;
+    return documentWarnings(index, unsentOperations(index, { credentials })).map(inSpec);
   }
   return problems.map(({ path, rule, message }) => {
     const isOfSpec = path.startsWith('spec.');

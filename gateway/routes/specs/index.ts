@@ -1,6 +1,6 @@
-import { errorAt, lineOfProblem } from '../../../crds/problem.ts';
 import { apiVersion } from '../../../crds/labels.ts';
 import { limits } from '../../../crds/limits.ts';
+import { errorAt, lineOfProblem } from '../../../crds/problem.ts';
 import type { ApiSpec, ApiSpecSpec } from '../../../crds/schema/api-spec.ts';
 import { validateSpec } from '../../../crds/validators.ts';
 import {
@@ -11,15 +11,16 @@ import {
   documentMaps,
   documentWarnings,
   objectNameOf,
-  packDocument,
   type PackedDocument,
+  packDocument,
+  unsentOperations,
 } from '../../../lib/api-spec/index.ts';
 import { defined } from '../../../lib/defined.ts';
 import { AppError } from '../../../lib/errors.ts';
+import type { RequestBodyOf } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
 import { pageOf } from '../../../lib/http/paging.ts';
-import type { RequestBodyOf } from '../../../lib/http/contract.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import { apiSpecs } from '../../../lib/kinds.ts';
 import { configMaps, type KubeClient } from '../../../lib/kube/index.ts';
@@ -83,7 +84,7 @@ async function checkDocument({ openApi }: SpecRoutesDeps, body: Body, tenant: st
   if (problems.length > 0) {
     throw validation(problems.map(({ path, message }) => ({ path: placeOf(path), message })));
   }
-  return index === undefined ? [] : documentWarnings(index, body).map(lineOfProblem);
+  return index === undefined ? [] : documentWarnings(index, unsentOperations(index, body)).map(lineOfProblem);
 }
 
 /** Places in the body: those in the document are behind the field that holds it. */
