@@ -427,7 +427,7 @@ export type InvokeToolBody = {
   readonly timestamp: number | string;
   /** The JSON-RPC request. */
   readonly payload: {
-    readonly jsonrpc?: "2.0";
+    readonly jsonrpc: "2.0";
     readonly id?: string | number | null;
     readonly method: "tools/call";
     readonly params: {
@@ -1058,8 +1058,8 @@ export interface Operations {
    *   API, or it made an invalid request of the arguments: `data.error` is `Validation`.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
-   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call. With
-   *   `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
+   * - 403 `-32000`: The session is not active, the session or a policy does not permit the call, or the call names
+   *   another tenant. With `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
    * - 404 `-32000`: Something that the tool needs is gone: `data.error` is `NotFound`.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
@@ -1083,8 +1083,8 @@ export interface Operations {
    *   API, or it made an invalid request of the arguments: `data.error` is `Validation`.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
-   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call. With
-   *   `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
+   * - 403 `-32000`: The session is not active, the session or a policy does not permit the call, or the call names
+   *   another tenant. With `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
    * - 404 `-32000`: Something that the tool needs is gone: `data.error` is `NotFound`.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
@@ -1109,8 +1109,8 @@ export interface Operations {
    * - 400 `-32600`: The envelope is malformed, or names no tool.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
-   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call. With
-   *   `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
+   * - 403 `-32000`: The session is not active, the session or a policy does not permit the call, or the call names
+   *   another tenant. With `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
    * - 500 `-32603`: Something is wrong with the service. With `data.error` `OutcomeUnknown`: the call took too

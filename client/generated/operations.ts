@@ -2130,7 +2130,7 @@ export type InvokeToolBody = {
   readonly timestamp: number | string;
   /** The JSON-RPC request. */
   readonly payload: {
-    readonly jsonrpc?: "2.0";
+    readonly jsonrpc: "2.0";
     readonly id?: string | number | null;
     readonly method: "tools/call";
     readonly params: {
@@ -3829,8 +3829,8 @@ export interface Operations {
    * - 400 `-32600`: The envelope is malformed, or names no tool.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
-   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call. With
-   *   `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
+   * - 403 `-32000`: The session is not active, the session or a policy does not permit the call, or the call names
+   *   another tenant. With `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
@@ -3850,8 +3850,8 @@ export interface Operations {
    * - 400 `-32600`: The envelope is malformed, or names no tool.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
-   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call. With
-   *   `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
+   * - 403 `-32000`: The session is not active, the session or a policy does not permit the call, or the call names
+   *   another tenant. With `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.

@@ -52,7 +52,7 @@ vectors = [
     vector("names beyond the basic plane", call({"\ufb33": 1, "\U0001f600": 2, "\u20ac": 3, "\u00f6": 4}), 1767225600, 1767225600),
     vector("text that needs escapes", call({"t": "\u0000\u0008\t\n\f\r\"\\/\u001f\u007f\u2028\u00e9"}), 1767225600, 1767225600),
     vector("numbers", call({"n": [0, -1, 0.5, 1.25, 9007199254740991, -0.001]}), 1767225600, 1767225600),
-    vector("no arguments", {"method": "tools/call", "params": {"name": "svc.tools.list"}}, 1767225600, 1767225600),
+    vector("no arguments and no id", {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "svc.tools.list"}}, 1767225600, 1767225600),
 ]
 document = {
     "description": "Envelopes of the protocol seal/v1 with the bytes that their signatures are over (docs/tools.md). "

@@ -7,6 +7,7 @@ import {
   type CallSender,
   type CallsUnderWay,
   type Envelope,
+  type NamedTenant,
   type ProofPool,
   type ProveEnvelope,
   refusedCall,
@@ -14,6 +15,7 @@ import {
   type SealSession,
   sessionKey,
   sessionSubject,
+  tenantInArguments,
   unlessRevoked,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -27,8 +29,8 @@ import { callsSpent } from '../../lib/tools/refusals.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
 import { RefusedCall } from '../tools/refused-call.ts';
 import { argumentsProblem, sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
-import { withSchema } from '../tools/whole-schema.ts';
 import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
+import { withSchema } from '../tools/whole-schema.ts';
 import type { SecurityOf } from './security-of.ts';
 
 export interface InvokeDeps {
@@ -50,7 +52,7 @@ interface CallWay {
   /** Noted in its events; absent for an envelope. */
   readonly via?: 'mcp';
   /** Tenant that a header names (`namedTenant`). */
-  readonly named?: string;
+  readonly named?: NamedTenant;
 }
 
 /** Runs one call of the invocation lane to its answer. */
@@ -67,14 +69,14 @@ const callMs = limits.toolCallSeconds * 1_000;
  */
 export function createInvoke(deps: InvokeDeps): Invoke {
   const running = createFairPool({ ...runs, clock: deps.clock });
-  return async (envelope, { address, signal: outer }, { via, named = '' } = {}) => {
+  return async (envelope, { address, signal: outer }, { via, named } = {}) => {
     using call = deps.calls.enter(sessionKey(envelope.session), outer);
     using deadline = startDeadline(deps.clock, callMs, call.signal);
     const { signal } = deadline;
     try {
       const session = await deps.proofs.run(envelope.token, { address, signal }, () => deps.prove(envelope));
       await deps.rateLimit.take(session.tenant);
-      requireNamedTenant(session, named);
+      requireNamedTenant(session, ...(named === undefined ? [] : [named]), ...envelope.named);
       return await run(deps, { envelope, session, running, signal, via });
     } catch (error) {
       if (isTimeUp(signal)) throw new AppError('timeout', 'the time of the call is up', { cause: error });
@@ -177,6 +179,7 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: SealSession)
   const { registry, securityOf, tenants } = deps;
   const tenant = tenantOf(session);
   const found = registry.find(tenant, envelope.tool);
+  await requireOwnArguments(session, found, envelope.arguments);
   if (found === undefined) return unknownTool(envelope.tool);
   const { security_context: securityContextName } = session;
   const security = securityOf(tenant, securityContextName);
@@ -195,6 +198,17 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: SealSession)
     namespace: tenant === undefined ? undefined : tenants.namespaceOf(tenant),
   };
   return { caller, tool, args: givenArguments(tool.input_schema, args) };
+}
+
+/**
+ * Before any policy: a tenant that is named belongs to the proof of the call, but only the tool's schema says whether its
+ * arguments name one. @throws EnvelopeError `tenant_mismatch`
+ */
+async function requireOwnArguments(session: SealSession, found: GatewayTool | undefined, args: unknown): Promise<void> {
+  const { tenant } = tenantInArguments(args, undefined);
+  if (tenant === '' || tenant === session.tenant) return;
+  const tool = found && (await withSchema(found));
+  requireNamedTenant(session, tenantInArguments(args, tool?.input_schema));
 }
 
 /** The tool with its schema, which the arguments fit, or why it is not called: a tool that refuses all calls looks at them first. */

@@ -3,18 +3,18 @@ import { SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { globalNamespace } from '../../crds/labels.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
+import { builtInTools } from '../../crds/tool-name.ts';
 import { aborted } from '../../lib/aborted.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
-import { createSearches } from '../../lib/word-search.ts';
 import { systemClock } from '../../lib/clock.ts';
 import {
   createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
+  createProofPool,
   createRevocations,
   createSessions,
-  createProofPool,
   createVouch,
   issueToken,
   type Revocations,
@@ -23,6 +23,7 @@ import {
 import { AppError } from '../../lib/errors.ts';
 import { createHttpApp, type Listener, listen } from '../../lib/http/index.ts';
 import { newId } from '../../lib/ids.ts';
+import { createSearches } from '../../lib/word-search.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { aSigner, type Signer } from '../../test/support/seal-world.ts';
 import { contextReads } from '../../test/support/session-contexts.ts';
@@ -32,7 +33,6 @@ import { createTenancy } from '../identity/tenancy.ts';
 import { createInvokeRoutes } from '../routes/invoke/index.ts';
 import { createSessionRoutes } from '../routes/sessions/index.ts';
 import { createToolRoutes } from '../routes/tools/index.ts';
-import { builtInTools } from '../../crds/tool-name.ts';
 import { createSessionView } from '../sessions/session-view.ts';
 import { createContainerSource } from '../tools/container-source.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
@@ -170,9 +170,14 @@ function toolsOf(begun: number[]) {
     notReady: 'InvalidDefinition: spec.input_schema',
     call: () => Promise.reject(new AppError('invalid', 'the tool cannot run: InvalidDefinition: spec.input_schema')),
   };
+  const ofTenants: GatewayTool = {
+    ...tool,
+    name: 'tenants.get',
+    input_schema: { type: 'object', properties: { id: { type: 'string' }, tenant_id: { type: 'string' } } },
+  };
   return {
     list: () => [tool],
-    find: (_tenant: string | undefined, name: string) => [tool, refused].find((one) => one.name === name),
+    find: (_tenant: string | undefined, name: string) => [tool, refused, ofTenants].find((one) => one.name === name),
   };
 }
 
@@ -244,6 +249,10 @@ const payloadOf = (id: string, name = 'orders.get') => ({
   method: 'tools/call',
   params: { name, arguments: { id } },
 });
+const withParams = (params: object) => {
+  const payload = payloadOf('4');
+  return { ...payload, params: { ...payload.params, ...params } };
+};
 
 const signed = (payload: unknown, more: object = {}) =>
   signer.sign({ token, timestamp: seconds(), payload, executionId, ...more });
@@ -500,6 +509,61 @@ describe('the invocation lane', () => {
       expect(replicas[0]?.events.filter(({ type }) => type === 'TenantMismatch')).toHaveLength(1);
     },
   );
+
+  it.each<[string, (tenant: string) => object]>([
+    ['tenant_id', (tenant_id) => ({ ...signed(payloadOf(`1${tenant_id}`)), tenant_id })],
+    [
+      'metadata.tenant_id',
+      (tenant_id) => ({ ...signed(payloadOf(`2${tenant_id}`)), metadata: { execution_id: executionId, tenant_id } }),
+    ],
+    ['payload.tenant_id', (tenant_id) => signed({ ...payloadOf('3'), tenant_id })],
+    ['payload.params.tenant_id', (tenant_id) => signed(withParams({ tenant_id }))],
+    ['payload.params._meta.tenant_id', (tenant_id) => signed(withParams({ _meta: { tenant_id } }))],
+    ['arguments.tenant_id', (tenant_id) => signed(withParams({ arguments: { id: '5', tenant_id } }))],
+  ])(
+    'GW-TEN-04 GW-TEN-07 AMB-123 refuses a proved call whose %s is another tenant, with one event',
+    async (at, body) => {
+      await register();
+      expect(await invoke(body('rival'))).toEqual([
+        403,
+        errorOf(-32_000, expect.stringMatching(`^${at} names another tenant than the session; leave it out`)),
+      ]);
+      expect(replicas[0]?.begun).toEqual([]);
+      expect(replicas[0]?.events.slice(1)).toMatchObject([
+        {
+          type: 'TenantMismatch',
+          tenant: 'acme',
+          subject: 'desk',
+          data: { subject: 'desk', asserted_tenant: 'rival', expected_tenant: 'acme' },
+        },
+      ]);
+      expect((await invoke(body('acme')))[0]).toBe(200);
+      expect(replicas[0]?.events.filter(({ type }) => type === 'TenantMismatch')).toHaveLength(1);
+    },
+  );
+
+  it('GW-TEN-04 GW-TEN-07 counts one mismatch for a call that names other tenants in several places', async () => {
+    await register();
+    const body = { ...signed({ ...withParams({ tenant_id: 'third' }), tenant_id: 'rival' }), tenant_id: 'acme' };
+    const headers = { 'x-tenant-id': 'second' };
+    expect((await request('/v1/invoke', { method: 'POST', body, headers }))[0]).toBe(403);
+    expect(replicas[0]?.events.slice(1)).toMatchObject([
+      { type: 'TenantMismatch', data: { asserted_tenant: 'second' } },
+    ]);
+  });
+
+  it('GW-TEN-04 leaves an argument tenant_id to a tool that has one, and names it for a tool that there is not', async () => {
+    await register();
+    const args = { arguments: { id: '1', tenant_id: 'rival' } };
+    expect((await invoke(signed(withParams({ ...args, name: 'tenants.get' }))))[0]).toBe(200);
+    expect((await invoke(signed(withParams({ ...args, name: 'nothing' }))))[0]).toBe(403);
+    expect(replicas[0]?.events.map(({ type }) => type)).toEqual([
+      'SessionCreated',
+      'ToolInvocationStarted',
+      'ToolInvocationCompleted',
+      'TenantMismatch',
+    ]);
+  });
 
   it('GW-TEN-07 GW-INV-27 refuses the token of another tenant by 503 while its event cannot be stored', async () => {
     await register();

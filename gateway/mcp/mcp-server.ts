@@ -1,8 +1,8 @@
 import type { CallToolResult, Server } from '@modelcontextprotocol/server';
-import manifest from '../../package.json' with { type: 'json' };
 import {
-  callIn,
   type CallSender,
+  callIn,
+  type NamedTenant,
   type ProofPool,
   type ProveSession,
   requireNamedTenant,
@@ -13,6 +13,7 @@ import { answeredError, refusalError } from '../../lib/envelope/rpc-error.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Invoke } from '../lane/invoke.ts';
 import { RefusedCall } from '../tools/refused-call.ts';
 import type { GatewayAnswer } from '../tools/tool-source.ts';
@@ -31,7 +32,7 @@ interface McpRequest {
   /** Those that the protocol reads: `accept`, `content-type` and `mcp-*`. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Tenant that a header names (`namedTenant`). */
-  readonly named: string;
+  readonly named: NamedTenant;
   readonly sender: CallSender;
 }
 
@@ -62,7 +63,7 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
       if (method === 'tools/call') return answer(request, callHandlers(deps, request));
       const session = await deps.proofs.run(sealed.token, sender, () => deps.proveSession(sealed));
       await deps.rateLimit.take(session.tenant);
-      requireNamedTenant(session, named);
+      requireNamedTenant(session, named, ...sealed.named);
       return isServed(method) ? answer(request, listHandlers(deps, session)) : undefined;
     },
   };

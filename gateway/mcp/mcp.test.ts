@@ -120,6 +120,27 @@ it.each(['tools/list', 'tools/call'])(
   },
 );
 
+it.each<[string, string, object]>([
+  ['tools/list', 'tenant_id', { method: 'tools/list', tenant_id: 'rival' }],
+  ['tools/list', 'params._meta.tenant_id', { method: 'tools/list', params: { _meta: { tenant_id: 'rival' } } }],
+  [
+    'tools/call',
+    'arguments.tenant_id',
+    { method: 'tools/call', params: { name: 'orders.get', arguments: { id: 'a', tenant_id: 'rival' } } },
+  ],
+])('GW-TEN-04 GW-TEN-07 refuses %s whose %s is another tenant, with one event', async (_method, at, message) => {
+  security = {};
+  const session = await begin();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...message });
+  const before = gateway.events.length;
+  const refused = await post(body, seal(session, body));
+  const text = expect.stringMatching(`^${at} names another tenant than the session`) as unknown;
+  expect([refused.status, await refused.json()]).toMatchObject([403, { error: { code: -32_000, message: text } }]);
+  expect(gateway.events.slice(before)).toMatchObject([
+    { type: 'TenantMismatch', tenant: 'acme', data: { subject: 'desk', asserted_tenant: 'rival' } },
+  ]);
+});
+
 describe.each<[string, Mode]>([
   ['2025-11-25', 'legacy'],
   ['2026-07-28', { pin: '2026-07-28' }],

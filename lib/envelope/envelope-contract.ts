@@ -6,7 +6,7 @@ const { envelopeBytes, executionIdLength, signatureLength, timestampLength, toke
 const base64 = '^[A-Za-z0-9+/]{86}==$';
 const text = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
 
-/** A signed call as it is sent (spec 3 §4.2). Other fields are not looked at. */
+/** A signed call as it is sent (spec 3 §4.2). Other fields are not looked at, but for a `tenant_id` (spec 3 §5.4). */
 const Envelope = Type.Object(
   {
     protocol: Type.Literal('seal/v1', { description: 'Always seal/v1.' }),
@@ -21,7 +21,7 @@ const Envelope = Type.Object(
     }),
     payload: Type.Object(
       {
-        jsonrpc: Type.Optional(Type.Literal('2.0')),
+        jsonrpc: Type.Literal('2.0'),
         id: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])),
         method: Type.Literal('tools/call'),
         params: Type.Object({
@@ -79,7 +79,7 @@ export const envelopeErrors: readonly ErrorContract[] = [
   rpc(
     403,
     -32_000,
-    'The session is not active, or the session or a policy does not permit the call. With `data.error` `OutcomeUnknown`: the session was revoked while the call ran.',
+    'The session is not active, the session or a policy does not permit the call, or the call names another tenant. With `data.error` `OutcomeUnknown`: the session was revoked while the call ran.',
   ),
   rpc(413, -32_600, `The envelope has more than ${envelopeBytes} bytes.`),
   rpc(422, -32_602, 'A required argument is missing or null, or an argument is of the wrong type.'),

@@ -13,7 +13,7 @@ export type EnvelopeFault =
   | 'not_fresh'
   | 'replayed'
   | 'out_of_session'
-  /** A header names another tenant than that of the session, which is proved. */
+  /** A header or a member names another tenant than that of the session, which is proved. */
   | 'tenant_mismatch';
 
 const codes: Readonly<Record<EnvelopeFault, ErrorCode>> = {
@@ -35,7 +35,7 @@ export class EnvelopeError extends AppError {
   readonly fault: EnvelopeFault;
   /** The session that the call named, where it has one. */
   readonly session: HeardSession | undefined;
-  /** Another tenant than that of the session: of a token that is valid, or in a header of a proved call. */
+  /** Another tenant than that of the session: of a token that is valid, or named by a proved call. */
   readonly asserted: string | undefined;
   /** Id of the JSON-RPC request, where a malformed one has it. */
   readonly id: string | number | undefined;

@@ -1,28 +1,11 @@
-export { type IssuedSession, issueSession, type IssueSessionDeps, type SessionRequest } from './issue-session.ts';
-export { envelopeBody, envelopeErrors } from './envelope-contract.ts';
-export { envelopeLimits } from './limits.ts';
-export { rawPublicKey, readNewPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
-export { requireSessionContext } from './session-context.ts';
-export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';
-export {
-  createSessions,
-  type HeardSession,
-  heardOf,
-  type SealSession,
-  sessionBucket,
-  sessionKey,
-  sessionSubject,
-  type SessionName,
-  type Sessions,
-  isOrphaned,
-} from './sessions.ts';
-export { algorithmsOf, issueToken, readToken, type SealClaims, type SealVerifier } from './token.ts';
-
 export { type CallCounter, createCallCounter } from './call-counter.ts';
 export { type CallsUnderWay, createCallsUnderWay, isSessionRevoked, unlessRevoked } from './calls-under-way.ts';
-export { createRevocations, type Revocations } from './revocations.ts';
-
+export { envelopeBody, envelopeErrors } from './envelope-contract.ts';
 export { EnvelopeError } from './envelope-error.ts';
+export { type IssuedSession, type IssueSessionDeps, issueSession, type SessionRequest } from './issue-session.ts';
+export { envelopeLimits } from './limits.ts';
+export { type NamedTenant, namedTenant, requireNamedTenant, tenantInArguments } from './named-tenant.ts';
+export { type CallSender, createProofPool, type ProofPool } from './proof-pool.ts';
 export {
   activeSession,
   createEnvelopeProof,
@@ -30,9 +13,24 @@ export {
   type ProveEnvelope,
   type ProveSession,
 } from './prove-envelope.ts';
+export { rawPublicKey, readNewPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
 export { callIn, type Envelope, readEnvelope, readSealedRequest, type SealedRequest } from './read-envelope.ts';
-export { type CallSender, createProofPool, type ProofPool } from './proof-pool.ts';
-export { namedTenant, requireNamedTenant } from './named-tenant.ts';
 export { createRefusalNotes, type NoteRefusal, type RefusalEvent, refusedCall } from './refusal-notes.ts';
-export { createVouch, type Vouch } from './vouch.ts';
+export { createRevocations, type Revocations } from './revocations.ts';
+export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';
+export { requireSessionContext } from './session-context.ts';
+export {
+  createSessions,
+  type HeardSession,
+  heardOf,
+  isOrphaned,
+  type SealSession,
+  type SessionName,
+  type Sessions,
+  sessionBucket,
+  sessionKey,
+  sessionSubject,
+} from './sessions.ts';
 export { signEnvelope } from './sign-envelope.ts';
+export { algorithmsOf, issueToken, readToken, type SealClaims, type SealVerifier } from './token.ts';
+export { createVouch, type Vouch } from './vouch.ts';

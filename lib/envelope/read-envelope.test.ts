@@ -192,6 +192,23 @@ describe('an envelope', () => {
       'malformed: Malformed envelope: payload.jsonrpc',
     ],
     [
+      'of no JSON-RPC',
+      { ...good, payload: { ...good.payload, jsonrpc: undefined } },
+      'malformed: Malformed envelope: payload.jsonrpc must be "2.0"',
+    ],
+    [
+      'of a number as its JSON-RPC',
+      { ...good, payload: { ...good.payload, jsonrpc: 2 } },
+      'malformed: Malformed envelope: payload.jsonrpc must be "2.0"',
+    ],
+    ['that names its tenant as null', { ...good, tenant_id: null }, 'accepted'],
+    ['that names no tenant by an empty text', { ...good, metadata: { execution_id: 'e', tenant_id: '' } }, 'accepted'],
+    [
+      'that names its tenant by a number',
+      { ...good, payload: { ...good.payload, tenant_id: 7 } },
+      'malformed: Malformed envelope: payload.tenant_id must be a text',
+    ],
+    [
       'with an object as its id',
       { ...good, payload: { ...good.payload, id: {} } },
       'malformed: Malformed envelope: payload.id',

@@ -6,6 +6,7 @@ import { instantForm, parseInstant } from '../instant.ts';
 import { isJsonObject } from '../json-object.ts';
 import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
+import type { NamedTenant } from './named-tenant.ts';
 import type { SessionName } from './sessions.ts';
 import { claimedTenant } from './token.ts';
 
@@ -23,6 +24,8 @@ export interface Envelope {
   readonly id: string | number | null;
   readonly tool: string;
   readonly arguments: unknown;
+  /** Tenants that members of the envelope name in `tenant_id`, in the order of their reading; its arguments are not looked at. */
+  readonly named: readonly NamedTenant[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,9 +42,10 @@ export function readEnvelope(bytes: Uint8Array, isUnsigned = false): Envelope {
     if (body['protocol'] !== 'seal/v1') throw malformed('protocol', 'must be "seal/v1"');
     const payload = objectAt(body['payload'], 'payload');
     const { security_token: token, signature, timestamp } = body;
-    const { execution_id } = objectAt(body['metadata'], 'metadata');
-    const seal = { token, signature, timestamp, execution_id };
-    return { ...sealedOf({ seal, names: bodyNames }, payload, isUnsigned), ...callOf(payload, 'payload.') };
+    const metadata = objectAt(body['metadata'], 'metadata');
+    const seal = { token, signature, timestamp, execution_id: metadata['execution_id'] };
+    const named = [...tenantAt(body, ''), ...tenantAt(metadata, 'metadata.'), ...tenantsIn(payload, 'payload.')];
+    return { ...sealedOf({ seal, names: bodyNames, named }, payload, isUnsigned), ...callOf(payload, 'payload.') };
   });
 }
 
@@ -83,7 +87,7 @@ interface Seal {
 }
 
 /** The parts that a token and a signature prove, whatever was signed. */
-export type Sealed = Pick<Envelope, 'session' | 'token' | 'signature' | 'sentAt' | 'signedBytes'>;
+export type Sealed = Omit<Envelope, 'id' | 'tool' | 'arguments'>;
 
 /** A JSON-RPC request or notification of any method, and what vouches for it; nothing of it is proved yet. */
 export interface SealedRequest extends Sealed {
@@ -101,7 +105,8 @@ export function readSealedRequest(bytes: Uint8Array, seal: Seal, isUnsigned = fa
     if (typeof method !== 'string' || method === '') throw malformed('method', 'must be the name of a method');
     const digits = typeof seal.timestamp === 'string' && /^\d{1,12}$/.test(seal.timestamp);
     const timestamp = digits ? Number(seal.timestamp) : seal.timestamp;
-    const sealed = sealedOf({ seal: { ...seal, timestamp }, names: headerNames }, payload, isUnsigned);
+    const named = tenantsIn(payload, '');
+    const sealed = sealedOf({ seal: { ...seal, timestamp }, names: headerNames, named }, payload, isUnsigned);
     return { ...sealed, id: idOf(payload, ''), method, payload };
   });
 }
@@ -112,9 +117,10 @@ export const callIn = ({ payload, ...sealed }: SealedRequest): Envelope => ({ ..
 interface NamedSeal {
   readonly seal: Seal;
   readonly names: SealNames;
+  readonly named: readonly NamedTenant[];
 }
 
-function sealedOf({ seal, names }: NamedSeal, payload: Fields, isUnsigned: boolean): Sealed {
+function sealedOf({ seal, names, named }: NamedSeal, payload: Fields, isUnsigned: boolean): Sealed {
   const token = isUnsigned ? '' : textAt(seal.token, names.token, envelopeLimits.tokenLength);
   const timestamp = secondOf(seal.timestamp, names.timestamp);
   // It costs as much as parsing; a call of no session or of a false token does not get so far.
@@ -128,7 +134,27 @@ function sealedOf({ seal, names }: NamedSeal, payload: Fields, isUnsigned: boole
     signature: isUnsigned ? Buffer.alloc(0) : signatureOf(seal.signature, names.signature),
     sentAt: timestamp * 1_000,
     signedBytes: () => (signed ??= Buffer.from(canonicalJson({ payload, security_token: token, timestamp }))),
+    named,
   };
+}
+
+/** Tenants that a request names: beside its method, beside the name of its tool and in the notes of its sender. */
+function tenantsIn(payload: Fields, base: 'payload.' | ''): NamedTenant[] {
+  const params = isJsonObject(payload['params']) ? payload['params'] : {};
+  const notes = isJsonObject(params['_meta']) ? params['_meta'] : {};
+  return [
+    ...tenantAt(payload, base),
+    ...tenantAt(params, `${base}params.`),
+    ...tenantAt(notes, `${base}params._meta.`),
+  ];
+}
+
+/** The tenant that a member names. Null and an empty text name none. */
+function tenantAt(fields: Fields, base: string): NamedTenant[] {
+  const { tenant_id: tenant = null } = fields;
+  if (tenant === null) return [];
+  if (typeof tenant !== 'string') throw malformed(`${base}tenant_id`, 'must be a text');
+  return [{ at: `${base}tenant_id`, tenant }];
 }
 
 function parsed(bytes: Uint8Array): unknown {
@@ -148,7 +174,7 @@ function parsed(bytes: Uint8Array): unknown {
 
 /** `base` begins the paths of messages. */
 function callOf(payload: Fields, base: 'payload.' | ''): Pick<Envelope, 'id' | 'tool' | 'arguments'> {
-  const { jsonrpc = '2.0', method } = payload;
+  const { jsonrpc, method } = payload;
   if (jsonrpc !== '2.0') throw malformed(`${base}jsonrpc`, 'must be "2.0"');
   const id = idOf(payload, base);
   if (method !== 'tools/call') throw malformed(`${base}method`, 'must be "tools/call"');

@@ -2,24 +2,25 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { laneTool } from '../../dev/bench/lane-setup.ts';
+import { chainSource } from '../../dev/bench/noop-lane/chain-source.ts';
+import { createInvoke, type InvokeDeps } from '../../gateway/lane/invoke.ts';
+import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
+import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
 import { aborted } from '../../lib/aborted.ts';
-import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import { unlinkedEvent, writtenEvent } from '../../lib/audit-chain/chained-event.ts';
+import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import { TenantChain } from '../../lib/audit-chain/tenant-chain.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCallsUnderWay, type Envelope } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { chainSource } from '../../dev/bench/noop-lane/chain-source.ts';
-import { laneTool } from '../../dev/bench/lane-setup.ts';
-import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
-import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
-import { createInvoke, type InvokeDeps } from '../../gateway/lane/invoke.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { sealSession } from '../support/seal-session.ts';
 
 const session = sealSession();
 const envelope = {
+  named: [],
   tool: 't',
   arguments: {},
   session: { tenant: 'acme', execution_id: 'run-1' },

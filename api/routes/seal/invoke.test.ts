@@ -1,8 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aborted } from '../../../lib/aborted.ts';
-import { aToolCaller } from '../../../test/builders/tool-caller.ts';
-import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
-import { aSealWorld, aSigner } from '../../../test/support/seal-world.ts';
 import type { AuditEntry, BusEvent } from '../../../lib/bus/index.ts';
 import {
   type CallsUnderWay,
@@ -14,9 +11,12 @@ import {
   sessionKey,
 } from '../../../lib/envelope/index.ts';
 import { AppError } from '../../../lib/errors.ts';
-import { createToolbox, type ToolRuns } from '../../../lib/tools/toolbox.ts';
-import type { ContainerCall } from '../../agents/pods/container-calls.ts';
 import type { ToolCaller, ToolRefusal } from '../../../lib/tools/tool.ts';
+import { createToolbox, type ToolRuns } from '../../../lib/tools/toolbox.ts';
+import { aToolCaller } from '../../../test/builders/tool-caller.ts';
+import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
+import { aSealWorld, aSigner } from '../../../test/support/seal-world.ts';
+import type { ContainerCall } from '../../agents/pods/container-calls.ts';
 import { createSealInvokeRoutes } from './invoke.ts';
 
 let server: TestServer;
@@ -490,4 +490,39 @@ describe('the events of refused calls', () => {
       { subject: 'e-1', asserted_tenant: 'rival', expected_tenant: 'acme' },
     ]);
   });
+
+  it.each<[string, (tenant_id: string) => object]>([
+    ['tenant_id', (tenant_id) => ({ ...envelope(call('svc.tools.list', { a: tenant_id })), tenant_id })],
+    [
+      'metadata.tenant_id',
+      (tenant_id) => ({
+        ...envelope(call('svc.tools.list', { b: tenant_id })),
+        metadata: { execution_id: 'e-1', tenant_id },
+      }),
+    ],
+    ['payload.tenant_id', (tenant_id) => envelope({ ...call('svc.tools.list', { a: 3 }), tenant_id })],
+    [
+      'payload.params.tenant_id',
+      (tenant_id) => envelope({ ...call(''), params: { name: 'svc.tools.list', tenant_id } }),
+    ],
+    ['arguments.tenant_id', (tenant_id) => envelope(call('svc.tools.list', { tenant_id }))],
+  ])(
+    'GW-TEN-04 GW-TEN-07 AMB-123 %s of another tenant is refused with one TenantMismatch; its own is not',
+    async (at, body) => {
+      expect(await post(body('rival'))).toMatchObject([
+        403,
+        { error: { code: -32_000, message: expect.stringMatching(`^${at} names another tenant than the session`) } },
+      ]);
+      expect(audited).toEqual([
+        {
+          type: 'TenantMismatch',
+          by: { subject: 'e-1', tenant: 'acme' },
+          subject: 'e-1',
+          data: { subject: 'e-1', asserted_tenant: 'rival', expected_tenant: 'acme' },
+        },
+      ]);
+      expect((await post(body('acme')))[0]).toBe(200);
+      expect(eventsOf('TenantMismatch')).toHaveLength(1);
+    },
+  );
 });

@@ -7,25 +7,27 @@ import {
   createRefusalNotes,
   type Envelope,
   EnvelopeError,
-  namedTenant,
+  type NamedTenant,
   type NoteRefusal,
+  namedTenant,
   type ProofPool,
   type ProveEnvelope,
+  type RefusalEvent,
   readEnvelope,
   refusedCall,
-  type RefusalEvent,
   requireNamedTenant,
   type SealSession,
-  sessionKey,
   type SessionName,
+  sessionKey,
+  tenantInArguments,
   unlessRevoked,
   type Vouch,
 } from '../../../lib/envelope/index.ts';
 import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { RateLimit } from '../../../lib/http/rate-limit.ts';
-import { isServerStopping } from '../../../lib/http/server-stops.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
+import { isServerStopping } from '../../../lib/http/server-stops.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
@@ -41,8 +43,8 @@ import {
   type ToolCaller,
   type ToolRefusal,
 } from '../../../lib/tools/tool.ts';
-import type { ContainerCalls } from '../../agents/pods/container-calls.ts';
 import { raiseStorageEvent } from '../../agents/conversation/storage-event.ts';
+import type { ContainerCalls } from '../../agents/pods/container-calls.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 
 export interface SealInvokeDeps {
@@ -126,7 +128,7 @@ async function readOrRefuse(
 interface ReadCall {
   readonly envelope: Envelope;
   /** Tenant that a header names. */
-  readonly named: string;
+  readonly named: NamedTenant;
   readonly sender: CallSender;
 }
 
@@ -152,7 +154,8 @@ async function invoke(deps: SealInvokeDeps, call: ReadCall, signals: Signals): P
   const { envelope, named, sender } = call;
   const session = await deps.proofs.run(envelope.token, { ...sender, signal }, () => deps.prove(envelope));
   await deps.rateLimit.take(session.tenant);
-  requireNamedTenant(session, named);
+  // No built-in tool has an argument of this name.
+  requireNamedTenant(session, named, ...envelope.named, tenantInArguments(envelope.arguments, undefined));
   const admitted = await admit(deps, { session, envelope });
   const { content, isError } = await run(deps, admitted, signals);
   return json({ jsonrpc: '2.0', id: envelope.id, result: { content: [{ type: 'text', text: content }], isError } });
