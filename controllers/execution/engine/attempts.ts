@@ -2,15 +2,15 @@ import { instantAfter } from '../../../lib/instant.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import { type Attempts, attemptsOf, mayRepeat, retryDelayMs } from '../../step-pods/retry.ts';
-import { type PlanOrFailure, noResult } from '../../step-pods/step.ts';
+import { noResult, type PlanOrFailure } from '../../step-pods/step.ts';
 import { outcomeAtDeadline, stopping } from './deadline.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { warnOfLoss } from './lost-output.ts';
-import { containerResult, withTwins, after, type VisitUpdate } from './state-handler.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from './reduce.ts';
 import {
   causeOf,
+  findPod,
   hasBegun,
   noteStart,
   podOfSlot,
@@ -19,14 +19,15 @@ import {
   showWaiting,
   waitsNoMore,
 } from './starting.ts';
+import { after, containerResult, type VisitUpdate, withTwins } from './state-handler.ts';
 
 /**
  * Runs one pod at a time until an attempt succeeds or none is left (spec 1 §2.6, `retry`). `makePlan` gets the visit as
  * it is when its pod is made.
  */
 export function runAttempts(draft: Draft, current: CurrentVisit, attempts: Attempts, makePlan: MakePlan): VisitUpdate {
-  const attempt = current.attempt ?? 1;
-  const pod = podOf(draft, current, attempt);
+  const { attempt = 1 } = current;
+  const pod = findPod(draft, slotOf(current));
   if (stopping(draft, current)) return stopped(draft, current, pod);
   if (pod?.outcome === undefined) return proceed(draft, current, pod, makePlan);
   const retry = nextAttempt(draft, current, attempts, pod);
@@ -102,12 +103,6 @@ function scheduleRetry(draft: Draft, current: CurrentVisit, failure: Failure, de
 }
 
 const slotOf = ({ state, visit, attempt = 1 }: CurrentVisit): PodSlot => ({ state, visit, attempt });
-
-function podOf(draft: Draft, current: CurrentVisit, attempt: number): PodFact | undefined {
-  return draft.facts.pods.find(
-    ({ slot }) => slot.state === current.state && slot.visit === current.visit && slot.attempt === attempt,
-  );
-}
 
 function attemptsEnded(outcome: StepOutcome, attempts: number): VisitUpdate {
   const { failure } = outcome;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { begin } from '../../../test/builders/execution-builder.ts';
 import { anEnd, aScript, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { World } from '../../../test/builders/world.ts';
+import { noResult } from '../../step-pods/step.ts';
 import { decide } from './decide.ts';
 
 const child = aWorkflow('child').state('x', aScript('x')).build();
@@ -90,6 +91,34 @@ describe('a verdict that rests on a watch that is behind', () => {
     const world = worldOf({ ...state, timeout: '10s', queue_timeout: '5s' }).settle();
     world.pass(4_999).settle();
     expect(world.lastFacts?.asked).toBeUndefined();
+  });
+
+  const steps = kinds.filter(({ kind }) => kind.includes('step'));
+  const silent = (reason: string) => ({
+    deleting: true,
+    lost: true,
+    outcome: noResult({ reason: reason as 'NodeLost', message: 'node n does not answer' }),
+  });
+
+  it.each(steps.flatMap((one) => ['NodeLost', 'PodDeleted'].map((reason) => ({ ...one, reason }))))(
+    'D1 D8 does not count a $kind as $reason whose node has answered since',
+    ({ state, reason }) => {
+      const world = worldOf({ ...state, timeout: '2h' }).settle();
+      const [name = ''] = namesOf(world);
+      world.shown.set(name, silent(reason));
+      world.settle();
+      expect(reasonsOf(world)).toEqual([]);
+      expect(namesOf(world)).toEqual([name]);
+    },
+  );
+
+  it.each(steps)('AMB-191 counts a $kind as lost whose node is silent on the server as well', ({ state }) => {
+    const world = worldOf({ ...state, timeout: '2h' }).settle();
+    const [name = ''] = namesOf(world);
+    const pod = world.pods.get(name);
+    if (pod !== undefined) world.pods.set(name, { ...pod, ...silent('NodeLost') });
+    world.settle();
+    expect(world.status.history).toMatchObject([{ status: 'failed' }]);
   });
 
   it('D8 asks for all steps of a state in one round', () => {

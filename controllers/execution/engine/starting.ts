@@ -4,10 +4,10 @@ import { parseDuration } from '../../../lib/duration.ts';
 import { instantAfter } from '../../../lib/instant.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
 import { isRoutine } from '../../step-pods/pod-waiting.ts';
+import { noResult } from '../../step-pods/step.ts';
 import { engineLimits } from '../limits.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, Made, PodFact, StepOutcome, Waiting } from './facts.ts';
-import { noResult } from '../../step-pods/step.ts';
 import { podName } from './names.ts';
 import { type CurrentVisit, unchanged, type VisitChange } from './reduce.ts';
 import { restOn } from './rest-on.ts';
@@ -31,6 +31,18 @@ export const podOfSlot = ({ facts }: Draft, slot: PodSlot, pod: PodFact | undefi
   of: 'pod',
   name: pod?.name ?? podName(facts.execution, slot),
 });
+
+/**
+ * The pod of a slot. Where it counts as lost, its node has been silent for too long: a cache that is behind shows that too of
+ * one that has ended.
+ */
+export function findPod(draft: Draft, { state, visit, attempt, step }: PodSlot): PodFact | undefined {
+  const pod = draft.facts.pods.find(
+    ({ slot }) => slot.state === state && slot.visit === visit && slot.attempt === attempt && slot.step === step,
+  );
+  if (pod?.outcome !== undefined && pod.lost) restOn(draft, { of: 'pod', name: pod.name });
+  return pod;
+}
 
 /** Whether a step's container has begun to run, or has no part in deciding any more. */
 export const hasBegun = (pod: PodFact | undefined): boolean =>

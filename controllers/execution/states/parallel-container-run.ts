@@ -4,15 +4,24 @@ import { ownMember } from '../../../lib/own-member.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import { mayRepeat } from '../../step-pods/retry.ts';
+import { noResult, type PlanOrFailure } from '../../step-pods/step.ts';
 import { outcomeAtDeadline, stopping, timeoutFailure } from '../engine/deadline.ts';
 import type { Draft } from '../engine/draft.ts';
 import type { Failure, PodFact, StepOutcome } from '../engine/facts.ts';
 import { failureOf } from '../engine/failure-of.ts';
 import { warnOfLoss } from '../engine/lost-output.ts';
-import { noResult, type PlanOrFailure } from '../../step-pods/step.ts';
-import { containerResult, type VisitOutcome, withTwins, type StateHandler } from '../engine/state-handler.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from '../engine/reduce.ts';
-import { causeOf, firstBegun, hasBegun, noteStart, podOfSlot, queueOutcome, showWaiting } from '../engine/starting.ts';
+import {
+  causeOf,
+  findPod,
+  firstBegun,
+  hasBegun,
+  noteStart,
+  podOfSlot,
+  queueOutcome,
+  showWaiting,
+} from '../engine/starting.ts';
+import { containerResult, type StateHandler, type VisitOutcome, withTwins } from '../engine/state-handler.ts';
 import { loadStored } from '../engine/stored.ts';
 import { containerPlan } from './container-run.ts';
 
@@ -117,20 +126,15 @@ function runAgain(
 
 const attemptOf = (current: CurrentVisit, step: string): number => ownMember(current.retried, step)?.attempt ?? 1;
 
-const slotOf = (current: CurrentVisit, { name: step }: Step): PodSlot => ({
+const slotOf = (current: CurrentVisit, { name: step }: Pick<Step, 'name'>): PodSlot => ({
   state: current.state,
   visit: current.visit,
   attempt: attemptOf(current, step),
   step,
 });
 
-function podOf(draft: Draft, current: CurrentVisit, step: string): PodFact | undefined {
-  const attempt = attemptOf(current, step);
-  return draft.facts.pods.find(
-    ({ slot }) =>
-      slot.state === current.state && slot.visit === current.visit && slot.step === step && slot.attempt === attempt,
-  );
-}
+const podOf = (draft: Draft, current: CurrentVisit, name: string): PodFact | undefined =>
+  findPod(draft, slotOf(current, { name }));
 
 interface Finished {
   readonly outcomes: ReadonlyMap<string, StepOutcome>;
