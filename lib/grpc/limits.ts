@@ -8,6 +8,8 @@ export const grpcLimits = {
   roomMs: 20_000,
   /** A message of so many bytes needs no room: HTTP/2 has a peer send four times as much before anybody reads. */
   smallBytes: 16 * 1024,
+  /** Requests without a tenant that may be arriving at once; one counts as as many as it has parts of `smallBytes`, and one more. */
+  arriving: 4_096,
   /** Streams of one operation that a process holds at a time where the operation says nothing else. */
   streamsAtOnce: 10_000,
 } as const;

@@ -38,7 +38,7 @@ export interface TestRelayOptions {
   readonly overlapMs?: number;
   readonly logger?: Logger;
   /** Room for messages that are not handled; default: that of the process. */
-  readonly received?: { readonly bytes: number; readonly wholeMs?: number; readonly roomMs?: number };
+  readonly received?: Omit<Parameters<typeof createReceivedMessages>[0], 'clock' | 'stopping'>;
 }
 
 /** The gRPC server of a relay and its requests over the bus, at a port of the loopback; hosts are where the test says. */

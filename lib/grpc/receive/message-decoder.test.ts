@@ -24,6 +24,9 @@ function opened(poolBytes = 10 * largest) {
       pause: () => void (isPaused = true),
       resume: () => void (isPaused = false),
       unshift: (chunk: Buffer) => void unread.unshift(chunk),
+      once: () => {
+        throw new Error('a stream that a tenant pays for is not asked');
+      },
     },
     decoder: undefined as unknown,
     maxReceiveMessageSize: -1,

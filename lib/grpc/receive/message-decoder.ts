@@ -1,12 +1,14 @@
 import { messageOf } from '../../errors.ts';
 import type { PoolPart } from '../../fair-pool.ts';
+import { networkOf } from '../../network-of.ts';
 import { GrpcError, type GrpcFailure, toGrpcFailure } from '../grpc-error.ts';
 import { grpcLimits } from '../limits.ts';
 import type { ReceivedMessages } from './received-messages.ts';
 
 /** The internals of a server call of grpc-js 1.14.7, as far as they count here. */
 interface BaseCall {
-  readonly stream: Pick<NodeJS.ReadableStream, 'pause' | 'resume'> & { unshift(chunk: Buffer): void };
+  readonly stream: Pick<NodeJS.ReadableStream, 'pause' | 'resume' | 'once'> & { unshift(chunk: Buffer): void };
+  readonly connectionInfo?: { readonly remoteAddress?: string | undefined };
   decoder: unknown;
   maxReceiveMessageSize: number;
   sendStatus(failure: GrpcFailure): void;
@@ -16,7 +18,7 @@ interface DecoderOptions {
   readonly received: ReceivedMessages;
   /** Bytes of one message at most, packed and unpacked. */
   readonly most: number;
-  /** Whether large messages take a part of the pool. */
+  /** Whether a tenant pays for large messages. Else the whole request has the time and the place of one message. */
   readonly isShared: boolean;
 }
 
@@ -54,14 +56,33 @@ export class MessageDecoder {
 
   static replaceIn(call: unknown, options: DecoderOptions): void {
     const base = call as BaseCall;
-    base.decoder = new MessageDecoder(base, options);
+    const decoder = new MessageDecoder(base, options);
+    base.decoder = decoder;
     base.maxReceiveMessageSize = options.most;
+    if (!options.isShared) decoder.#arrive();
   }
 
   constructor(call: BaseCall, options: DecoderOptions) {
     this.#call = call;
     this.#options = options;
     this.#most = options.most;
+  }
+
+  /** Takes a place for a request of anybody, until all of it is here, or refuses it. */
+  #arrive(): void {
+    const { stream, connectionInfo } = this.#call;
+    const { arriving, late } = this.#options.received;
+    this.#part = arriving.tryEnter({ tenant: networkOf(connectionInfo?.remoteAddress ?? '') });
+    if (this.#part === undefined) {
+      this.#fail(new GrpcError('unavailable', 'too many requests of this network arrive at once; come back later'));
+      return;
+    }
+    late.add(this);
+    stream.once('end', () => {
+      late.delete(this);
+      this.#release();
+    });
+    stream.once('close', () => this.over());
   }
 
   /** Called by the package with all bytes of the call in their order. Throws where a message is larger than it may be. */
@@ -101,7 +122,7 @@ export class MessageDecoder {
 
   /** The reader has a message, unpacked. */
   taken(bytes: number): void {
-    if (this.#part === undefined || this.#message !== undefined) return;
+    if (!this.#options.isShared || this.#part === undefined || this.#message !== undefined) return;
     this.#part.keep(bytes);
     this.#isTaken = true;
   }
@@ -173,6 +194,7 @@ export class MessageDecoder {
     this.#headed += count;
     if (this.#headed < headerBytes) return count;
     if (sizeIn(header) > this.#most) throw new Error(this.#tooLarge(header));
+    if (!this.#options.isShared && !this.#hasPlace(header)) throw new Error('too many large requests arrive at once');
     if (this.#hasRoom(header)) this.#begin(header);
     else this.#call.stream.pause();
     return count;
@@ -200,8 +222,14 @@ export class MessageDecoder {
     const message = this.#message;
     if (message === undefined || this.#filled < message.byteLength) return undefined;
     this.#message = undefined;
-    this.#options.received.late.delete(this);
+    if (this.#options.isShared) this.#options.received.late.delete(this);
     return message;
+  }
+
+  /** A request of anybody that is large takes more places. */
+  #hasPlace(header: Buffer): boolean {
+    const parts = Math.floor(this.#costOf(header) / grpcLimits.smallBytes);
+    return parts === 0 || this.#part?.grow(1 + parts) === true;
   }
 
   /** False: it waits for room. */

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import { ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
 import { field, fields } from '../../support/wire.ts';
-import { envelopeOf, type WireHost, type WireStream } from '../../support/wire-daemon.ts';
+import { attestation, envelopeOf, newKey, rawOf, type WireHost, type WireStream } from '../../support/wire-daemon.ts';
 
 const mebibyte = 1_048_576;
 const largest = 4 * mebibyte;
@@ -23,8 +24,11 @@ afterEach(async () => {
   await world.clear();
 });
 
-function session({ listener }: TestRelay): ClientHttp2Session {
-  const made = connect(`http://127.0.0.1:${listener.port}`);
+function session({ listener }: TestRelay, localAddress = '127.0.0.1'): ClientHttp2Session {
+  const { port } = listener;
+  const made = connect(`http://127.0.0.1:${port}`, {
+    createConnection: () => connectTcp({ host: '127.0.0.1', port, localAddress }),
+  });
   made.on('error', () => undefined);
   made.setMaxListeners(0);
   sessions.push(made);
@@ -41,7 +45,7 @@ class RawCall {
   constructor(over: ClientHttp2Session, method: string, token?: string) {
     this.#stream = over.request({
       ':method': 'POST',
-      ':path': `/windlass.node.v1.NodeClusterService/${method}`,
+      ':path': method.startsWith('/') ? method : `/windlass.node.v1.NodeClusterService/${method}`,
       'content-type': 'application/grpc',
       te: 'trailers',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -63,6 +67,10 @@ class RawCall {
 
   write(bytes: Uint8Array): void {
     this.#stream.write(bytes);
+  }
+
+  end(): void {
+    this.#stream.end();
   }
 }
 
@@ -187,4 +195,36 @@ describe('a request of another call', () => {
       expect(slow.details).toBe('a message did not arrive whole within 1 s');
     },
   );
+
+  it('that never ends has a place among few of its network, and only for the time of a message', async () => {
+    const relay = await world.relay({ received: { bytes: mebibyte, arriving: 20, wholeMs: 2_000 } });
+    const over = session(relay);
+    const request = framed(attestation(rawOf(newKey())));
+    // The first half has sent its message, and does not say that this is all.
+    const calls = Array.from({ length: 40 }, (_, at) => {
+      const call = new RawCall(over, 'AttestNode');
+      call.write(at < 20 ? request : request.subarray(0, 20));
+      return call;
+    });
+    await vi.waitFor(() => expect(calls.filter(({ code }) => code === 'UNAVAILABLE')).toHaveLength(24));
+    expect(relay.received.arriving.used).toBe(16);
+    const other = new RawCall(session(relay, '127.0.0.2'), 'AttestNode');
+    other.write(request);
+    other.end();
+    expect(await other.ended).toBe('OK');
+    await Promise.all(calls.map(({ ended }) => ended));
+    expect(calls.filter(({ code }) => code === 'RESOURCE_EXHAUSTED')).toHaveLength(16);
+    expect(relay.received.arriving.used).toBe(0);
+    await world.enroll(relay.client);
+  }, 30_000);
+
+  it.each([
+    ['Health', '/grpc.health.v1.Health/Check'],
+    ['ServerReflection', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'],
+  ])('of %s that never ends is ended', async (_name, path) => {
+    const relay = await world.relay({ received: { bytes: mebibyte, wholeMs: 1_000 } });
+    const call = new RawCall(session(relay), path);
+    call.write(header(100));
+    expect(await call.ended).toBe('RESOURCE_EXHAUSTED');
+  });
 });
