@@ -109,6 +109,8 @@ export class MessageDecoder {
   charge(tenant: string, most: number = this.#options.most): void {
     this.#tenant = tenant;
     this.#most = Math.min(most, this.#options.most);
+    // The package unpacks no more than that.
+    this.#call.maxReceiveMessageSize = this.#most;
     const [waiting, header] = [this.#waiting, this.#header];
     if (waiting === undefined || header === undefined) return;
     if (sizeIn(header) > this.#most) this.#fail(new GrpcError('limit_exceeded', this.#tooLarge(header)));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
@@ -48,6 +49,7 @@ class RawCall {
       ':path': method.startsWith('/') ? method : `/windlass.node.v1.NodeClusterService/${method}`,
       'content-type': 'application/grpc',
       te: 'trailers',
+      'grpc-encoding': 'gzip',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     });
     this.#stream.on('error', () => undefined);
@@ -176,6 +178,18 @@ describe('a first message', () => {
     call.write(header(mebibyte));
     expect(await call.ended).toBe('RESOURCE_EXHAUSTED');
     expect(relay.received.pool.used).toBe(0);
+  });
+});
+
+describe('a packed first message', () => {
+  it('that unpacks to more than a Hello may have is refused', async () => {
+    const relay = await world.relay();
+    const host = await world.enroll(relay.client);
+    const call = new RawCall(session(relay), 'ConnectEdge', host.token);
+    const packed = gzipSync(Buffer.alloc(mebibyte));
+    call.write(header(packed.length, 1));
+    call.write(packed);
+    expect(await call.ended).toBe('RESOURCE_EXHAUSTED');
   });
 });
 
