@@ -85,7 +85,7 @@ export const agentExecutionReasons = {
   PodLost: 'The pod was taken away more often than three times through no fault of the agent.',
   PodFailed: 'The pod ended before the agent had an outcome.',
   OutcomePending:
-    'The pod has ended. The outcome of the conversation is not stored yet, or the event bus does not say whether there is one.',
+    'The pod has ended, or the time is over. The outcome of the conversation is not stored yet, or the event bus does not say whether there is one.',
   IsolationUnavailable:
     'The node configuration has no RuntimeClass for the isolation that is asked for, or the cluster has none of that name.',
   NetworkRejected: 'The NetworkPolicy of the networks of the SecurityContext cannot be made.',

@@ -10,6 +10,8 @@ export const agentLimits = {
   queueMs: 60 * 60_000,
   /** After the end of a container the outcome may still be on its way. */
   outcomeMs: 15_000,
+  /** An answer that the conversation has at the deadline may still be on its way for so long. */
+  lateOutcomeMs: 60_000,
   /** The caches may be behind the one who made an execution beside its agent or its volumes. */
   unknownMs: 10_000,
   /** Wait before looking again at a state without events. */

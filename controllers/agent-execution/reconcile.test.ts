@@ -661,7 +661,7 @@ describe('an execution of an agent waits for a person', () => {
   it('and says so where its conversation had ended, and Kubernetes stored no outcome before its deadline', async () => {
     const late = world({ recorded: ended });
     await late.run();
-    await late.clock.advance(15 * 60_000);
+    await late.clock.advance(16 * 60_000);
     await late.run();
     expect(late.status()).toMatchObject({ phase: 'failed', reason: 'Timeout' });
     expect(late.status()?.message).toMatch(
@@ -745,6 +745,32 @@ describe('an execution of an agent ends', () => {
     expect(await run()).toMatchObject({ requeueAfterMs: agentLimits.outcomeMs });
     expect(status()).toMatchObject({ phase: 'running', reason: 'OutcomePending' });
     expect(status()?.message).toMatch(message);
+    asks({ result });
+    await run();
+    expect(status()).toMatchObject({ phase: 'completed', score: 0.5 });
+  });
+
+  it.each<[string, Recorded, RegExp]>([
+    ['its conversation has ended before it', ended, /ended at 2026-01-02T00:14:59.000Z, and Kubernetes stored no/],
+    ['the event bus does not say whether it has ended', { kind: 'unknown' }, /; the event bus does not say/],
+  ])('not at its deadline where %s: a minute later', async (_title, recorded, message) => {
+    const { run, status, clock } = world({ recorded });
+    await run();
+    await clock.advance(15 * 60_000 + agentLimits.lateOutcomeMs - 1);
+    expect(await run()).toMatchObject({ requeueAfterMs: 1 });
+    expect(status()).toMatchObject({ phase: 'running', reason: 'OutcomePending' });
+    await clock.advance(1);
+    await run();
+    expect(status()).toMatchObject({ phase: 'failed', reason: 'Timeout' });
+    expect(status()?.message).toMatch(message);
+    expect(status()?.message).not.toContain('OutcomePending');
+  });
+
+  it('with the answer that its conversation had at its deadline, where that is stored within a minute', async () => {
+    const { run, status, clock, asks } = world({ recorded: ended });
+    await run();
+    await clock.advance(15 * 60_000);
+    expect(await run()).toMatchObject({ requeueAfterMs: agentLimits.outcomeMs });
     asks({ result });
     await run();
     expect(status()).toMatchObject({ phase: 'completed', score: 0.5 });

@@ -36,7 +36,7 @@ import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
 import { makePod, type Wait } from './make-pod.ts';
 import { isOfVolume, planPod } from './plan-pod.ts';
-import { outcomePending, type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
+import { lateOutcome, outcomePending, type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
 import { endedStatus, statusWith } from './status.ts';
 import { withWaitingJudge } from './waiting-judge.ts';
 
@@ -68,10 +68,7 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
     if (isTerminating(deps, execution)) return letGo(deps, execution);
     if (finished(execution)) return goOnAfterwards(deps, execution);
     const end = decideEnd(execution, deps.clock.now());
-    if (end !== undefined) {
-      const said = withWaitingJudge(deps.executions, execution, await withRecordedEnd(deps, execution, end));
-      return finish(deps, execution, said);
-    }
+    if (end !== undefined) return endOrWait(deps, execution, end);
     if (execution.status?.agent === undefined) return begin(deps, execution);
     return goOn(deps, execution);
   };
@@ -85,6 +82,16 @@ const isTerminating = ({ isEnding }: AgentExecutionDeps, { metadata }: AgentExec
 async function goOnAfterwards(deps: AgentExecutionDeps, execution: AgentExecution): Promise<ReconcileResult> {
   await releasePod(deps, execution);
   return afterwards(deps, execution);
+}
+
+async function endOrWait(deps: AgentExecutionDeps, execution: AgentExecution, end: End): Promise<ReconcileResult> {
+  const late = await lateOutcome(deps, execution, end);
+  if (late === undefined) {
+    const said = withWaitingJudge(deps.executions, execution, await withRecordedEnd(deps, execution, end));
+    return finish(deps, execution, said);
+  }
+  await write(deps, execution, statusWith(execution, deps.clock.now(), {}, late.why));
+  return { requeueAfterMs: late.againMs, reason: late.why.reason };
 }
 
 async function finish(deps: AgentExecutionDeps, execution: AgentExecution, end: End): Promise<ReconcileResult> {
