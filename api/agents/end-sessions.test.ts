@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { annotations } from '../../crds/labels.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createSessions, type SealSession, type Sessions } from '../../lib/envelope/index.ts';
@@ -128,6 +129,17 @@ describe('the sessions of an execution of an agent', () => {
     namespaces.clear();
     tell({ before: ended, after: undefined });
     await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
+  });
+
+  it('are revoked in the tenant of the claim, whose namespace is no tenant at the end or another one', async () => {
+    for (const tenant of [undefined, 'globex']) {
+      const [pod] = await begin();
+      namespaces.clear();
+      if (tenant !== undefined) namespaces.set('windlass-acme', tenant);
+      const metadata = { annotations: { [annotations.conversation]: 'acme/0' } };
+      tell({ before: undefined, after: anExecution({ metadata, status: { phase: 'completed' } }) });
+      await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
+    }
   });
 
   it('are revoked once the tenant of the namespace is known, and hold up no others until then', async () => {

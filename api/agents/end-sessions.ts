@@ -1,5 +1,6 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { logTenantOf } from '../../lib/conversation/place.ts';
 import type { Sessions } from '../../lib/envelope/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
@@ -44,11 +45,12 @@ export function createEndSessions(deps: EndSessionsDeps): EndSessions {
   /** Tenants by the id of the execution; undefined while its namespace is that of none. */
   const waiting = new Map<string, () => string | undefined>();
   let wake = (): void => undefined;
-  const note = ({ uid, namespace = '' }: Partial<AgentExecution['metadata']> = {}): void => {
-    if (uid === undefined) return;
+  const note = (execution: AgentExecution | undefined): void => {
+    const { uid, namespace = '' } = execution?.metadata ?? {};
+    if (execution === undefined || uid === undefined) return;
     // Now, since a tenant's namespace may go with its executions; or later, where namespaces are not known yet. Everything known
     // before counts: the namespace may go before the execution.
-    const tenant = tenants.tenantOf(namespace) ?? waiting.get(uid)?.();
+    const tenant = logTenantOf(execution, tenants) ?? waiting.get(uid)?.();
     waiting.set(uid, () => tenant ?? tenants.tenantOf(namespace));
     const [oldest] = waiting.keys();
     if (waiting.size > waitingMax && oldest !== undefined) waiting.delete(oldest);
@@ -57,7 +59,7 @@ export function createEndSessions(deps: EndSessionsDeps): EndSessions {
   executions.onChange(({ before, after, own }) => {
     // A version that this process remembered is held before its event comes.
     const isKnown = !own && before !== undefined && isOver(before);
-    if (after === undefined || (isOver(after) && !isKnown)) note((after ?? before)?.metadata);
+    if (after === undefined || (isOver(after) && !isKnown)) note(after ?? before);
   });
   return {
     async run(stop) {

@@ -1,27 +1,26 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
-import type { Attestations } from '../../agents/pods/attestations.ts';
-import type { OpenConversation } from '../../agents/drivers/driven.ts';
-import type { Drivers } from '../../agents/drivers/drivers.ts';
-import { type ConversationFeed, recordsBehind } from '../../agents/conversation/feed.ts';
-import { needsDriving } from '../../agents/drivers/needs-driving.ts';
-import { checkReported, type Offered } from '../../agents/pods/pod-channel.ts';
-import type { PodSaying } from '../../agents/pods/pod-sayings.ts';
-import type { PodIdentity } from '../../agents/pods/pod-identity.ts';
-import { emptyState, fold, type ConversationState } from '../../../lib/conversation/state.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { logTenantOf } from '../../../lib/conversation/place.ts';
+import { type ConversationState, emptyState, fold } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route, type RouteRequest } from '../../../lib/http/route.ts';
 import type { CacheReader } from '../../../lib/informer/cache.ts';
 import type { Pod } from '../../../lib/kube/index.ts';
-import { logTenantOf } from '../../../lib/conversation/place.ts';
-import { requireTenant } from '../../../lib/tenant/require-tenant.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import { WaitingRequests } from './waiting-requests.ts';
-import { preferredWaitMs } from './preferred-wait.ts';
+import { type ConversationFeed, recordsBehind } from '../../agents/conversation/feed.ts';
+import type { OpenConversation } from '../../agents/drivers/driven.ts';
+import type { Drivers } from '../../agents/drivers/drivers.ts';
+import { needsDriving } from '../../agents/drivers/needs-driving.ts';
+import type { Attestations } from '../../agents/pods/attestations.ts';
+import { checkReported, type Offered } from '../../agents/pods/pod-channel.ts';
+import type { PodIdentity } from '../../agents/pods/pod-identity.ts';
+import type { PodSaying } from '../../agents/pods/pod-sayings.ts';
 import { attestPod, dispatchGateway } from './contract.ts';
-import { executionIdOf, type Generate, readShape, textsOf, type ToolResultShape } from './shapes.ts';
+import { preferredWaitMs } from './preferred-wait.ts';
+import { executionIdOf, type Generate, readShape, type ToolResultShape, textsOf } from './shapes.ts';
+import { WaitingRequests } from './waiting-requests.ts';
 
 interface AgentPodDeps {
   readonly clock: Clock;
@@ -73,8 +72,16 @@ async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod
   });
 }
 
-const tenantOf = ({ tenants }: AgentPodDeps, { metadata }: AgentExecution): string =>
-  requireTenant(tenants, metadata.namespace ?? '');
+/**
+ * That of the claim. A namespace without its label may have it back, and the conversation waits for that: so does its pod, which takes
+ * a refusal for its own after a while.
+ */
+function tenantOf({ tenants }: AgentPodDeps, execution: AgentExecution): string {
+  const tenant = logTenantOf(execution, tenants);
+  if (tenant !== undefined) return tenant;
+  const message = `the namespace ${execution.metadata.namespace} is no tenant at the moment; ask again`;
+  throw new AppError('unavailable', message, { reason: 'NotATenant' });
+}
 
 type Claims = Pick<RouteRequest<typeof attestPod, unknown>['body'], 'agent_id' | 'container_id'>;
 

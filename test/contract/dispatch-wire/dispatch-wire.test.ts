@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAttestations } from '../../../api/agents/pods/attestations.ts';
 import { createConversationFeed } from '../../../api/agents/conversation/live.ts';
+import { createAttestations } from '../../../api/agents/pods/attestations.ts';
 import { createPodIdentity } from '../../../api/agents/pods/pod-identity.ts';
 import { createAgentPodRoutes } from '../../../api/routes/agent-pods/index.ts';
+import { annotations } from '../../../crds/labels.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { createSessions, readToken, type SealKey } from '../../../lib/envelope/index.ts';
@@ -25,6 +26,8 @@ let server: TestServer;
 let replica: Replica;
 const shared = new SharedExecutions();
 const pod = { address: '127.0.0.1', uid: 'pod-1' };
+/** Namespaces that have lost their label. */
+const unlabelled = new Set<string>();
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const key: SealKey = { privateKey, publicKey, issuer: 'windlass', audience: 'windlass-tools' };
@@ -80,7 +83,7 @@ function serve({ drivers }: Replica, { informer }: SharedExecutions, clock: Cloc
     createAgentPodRoutes<TestCaller>({
       clock,
       executions: informer,
-      tenants: { tenantOf: (namespace) => namespace },
+      tenants: { tenantOf: (namespace) => (unlabelled.has(namespace) ? undefined : namespace) },
       identity: createPodIdentity({ kube, clock: systemClock }),
       attestations: createAttestations({ key, sessions: createSessions(bus), clock: systemClock, newId }),
       drivers,
@@ -261,6 +264,28 @@ describe('the wire between a container and the orchestrator', () => {
   it('refuses a pod that has not attested', async () => {
     shared.put(executionOf('stranger'));
     expect((await post('/v1/dispatch-gateway', generate('stranger'))).status).toBe(403);
+  });
+
+  it('a pod whose namespace has lost its label is served as its execution was claimed', async () => {
+    const execution = executionOf('unlabelled');
+    shared.put(execution);
+    const isClaimed = () => shared.get('run-unlabelled').metadata.annotations?.[annotations.conversation];
+    await expect.poll(isClaimed, { timeout: 20_000 }).toMatch(/^acme\//);
+    const unclaimed = {
+      ...executionOf('unclaimed'),
+      spec: { ...execution.spec, cancel: { by: 'ann', at: '2026-01-01T00:00:00Z' } },
+    };
+    shared.put(unclaimed);
+    unlabelled.add('acme');
+    try {
+      expect((await post('/v1/seal/attest', attestation('unlabelled'))).status).toBe(200);
+      const answer = await post('/v1/dispatch-gateway', generate('unlabelled'), { Prefer: 'wait=20' });
+      expect([answer.status, await answer.json()]).toMatchObject([200, { type: 'dispatch' }]);
+      // The runner takes a refusal for its own after half a minute.
+      expect((await post('/v1/dispatch-gateway', generate('unclaimed'))).status).toBe(503);
+    } finally {
+      unlabelled.clear();
+    }
   });
 
   describe('a pod that was not connected when its session was revoked', () => {
