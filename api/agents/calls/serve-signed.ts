@@ -20,7 +20,8 @@ export function openSignedCalls(
   leave: AbortSignal,
 ): OpenSignedCalls {
   const closed = new AbortController();
-  const signed = createSignedCalls(conversation, AbortSignal.any([leave, closed.signal]));
+  const ends = [leave, conversation.log.overtaken, closed.signal];
+  const signed = createSignedCalls(conversation, AbortSignal.any(ends));
   const address = signedAddress(conversation.caller.executionId ?? '');
   const responder = bus.serve(address, async ({ body }) => String(await signed.take(readCall(body))));
   return {

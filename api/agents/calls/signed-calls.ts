@@ -1,14 +1,14 @@
-import { startDeadline } from '../../../lib/deadline.ts';
-import type { SignedUnderWay } from '../../../lib/conversation/state.ts';
 import { fitToolContent } from '../../../lib/conversation/fit-tool-content.ts';
+import type { SignedUnderWay } from '../../../lib/conversation/state.ts';
+import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, hasReason } from '../../../lib/errors.ts';
 import { failure } from '../../../lib/tools/answers.ts';
 import { isRefusal, type ToolArguments } from '../../../lib/tools/tool.ts';
-import { type BeginPermit, createBeginPermit } from './begin-permit.ts';
 import { type ConversationDeps, record } from '../conversation/conversation-deps.ts';
-import { Overtaken, Stopped } from '../conversation/log.ts';
-import { type Answered, answerByPod, unknownOutcome } from '../pods/pod-answer.ts';
+import { isMoving, Stopped } from '../conversation/log.ts';
 import { raiseStorageEvent } from '../conversation/storage-event.ts';
+import { type Answered, answerByPod, unknownOutcome } from '../pods/pod-answer.ts';
+import { type BeginPermit, createBeginPermit } from './begin-permit.ts';
 
 /** A signed call of a tool that runs in the pod, as the driver of the conversation gets it. */
 export interface SignedCall {
@@ -72,15 +72,27 @@ export function createSignedCalls(deps: ConversationDeps, closed: AbortSignal): 
 async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, closed: AbortSignal): Promise<void> {
   const { call_id, tool } = call;
   try {
-    const { answer, ...dispatch } = await answerOf(deps, call, closed);
+    const { answer, ...dispatch } = await answerOf(deps, call, closed).catch((error: unknown) => {
+      if (closed.aborted || isMoving(error)) throw error;
+      return endedBy(deps, call, error);
+    });
     const args = call.arguments as ToolArguments;
     raiseStorageEvent(deps, { id: call_id, tool, args, outcome: answer.isError ? 'error' : 'ok' });
     const content = fitToolContent(answer.content);
     await record(deps, { kind: 'signed_ended', call_id, tool, content, is_error: answer.isError, ...dispatch });
   } catch (error) {
-    if (closed.aborted || error instanceof Overtaken || error instanceof Stopped) return;
+    if (closed.aborted || isMoving(error)) return;
     deps.logger.warn({ err: error, call: call_id, tool }, 'signed call interrupted');
   }
+}
+
+/** An error without a record would leave the call under way for good: its caller waits, and takes the place of others. */
+function endedBy({ log, logger }: ConversationDeps, { call_id, tool }: SignedUnderWay, error: unknown): Answered {
+  logger.warn({ err: error, call: call_id, tool }, 'signed call failed');
+  const given = log.state.signed.get(call_id)?.dispatch;
+  if (given !== undefined) return { answer: unknownOutcome, dispatch_id: given.dispatch_id };
+  if (error instanceof AppError) return { answer: failure(error.reason, `${error.message}; nothing ran`) };
+  return { answer: failure('InternalError', 'the call could not be made; nothing ran') };
 }
 
 /** The policy may have changed since the call was taken; a pod that has its command may have run it by then. */

@@ -1,22 +1,22 @@
 import { judgeAlias } from '../../../lib/agent/asked-aliases.ts';
-import type { Budget } from '../../../lib/conversation/budget.ts';
-import { conversationLimits } from '../../../lib/conversation/limits.ts';
-import { fitToolContent } from '../../../lib/conversation/fit-tool-content.ts';
 import { notYetMessage } from '../../../lib/caller-error.ts';
+import type { Budget } from '../../../lib/conversation/budget.ts';
+import { fitToolContent } from '../../../lib/conversation/fit-tool-content.ts';
+import { conversationLimits } from '../../../lib/conversation/limits.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import { admitCall } from '../../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../../lib/tools/refusals.ts';
 import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../../lib/tools/tool.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from '../conversation/conversation-deps.ts';
-import { callVerdict, JudgeFailed, judgeCall } from '../verdicts/judge.ts';
-import { Overtaken, Stopped } from '../conversation/log.ts';
+import { isMoving } from '../conversation/log.ts';
 import { patiently } from '../conversation/patiently.ts';
+import { raiseStorageEvent } from '../conversation/storage-event.ts';
+import { type Answered, answerByPod, unknownOutcome } from '../pods/pod-answer.ts';
+import { callVerdict, JudgeFailed, judgeCall } from '../verdicts/judge.ts';
+import { refusalByPerson } from '../verdicts/tool-approval.ts';
 import { registeredTools } from './registered-offer.ts';
 import { repeatable, repeatableAsOurselves } from './repeatable.ts';
-import { type Answered, answerByPod, unknownOutcome } from '../pods/pod-answer.ts';
-import { raiseStorageEvent } from '../conversation/storage-event.ts';
-import { refusalByPerson } from '../verdicts/tool-approval.ts';
 
 type CallTool = EffectOf<'call_tool'>;
 
@@ -213,7 +213,7 @@ async function answerOf(
     );
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof Overtaken || error instanceof Stopped) throw error;
+    if (isMoving(error)) throw error;
     return { answer: failedBy(error) };
   }
 }

@@ -12,13 +12,13 @@ import { KubeError, mayPass } from '../../../lib/kube/index.ts';
 import { least } from '../../../lib/least.ts';
 import { lengthOfDefinitions } from '../../../lib/models/cost.ts';
 import { ModelError, type ModelReply } from '../../../lib/models/models.ts';
-import { Parked } from '../verdicts/approvals.ts';
-import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
-import { answerVerdict, JudgeFailed, judgeAnswer, type JudgedAnswer } from '../verdicts/judge.ts';
-import { Overtaken, Stopped } from './log.ts';
 import { registeredTools } from '../calls/registered-offer.ts';
 import { repeatable } from '../calls/repeatable.ts';
 import { callTool } from '../calls/tool-call.ts';
+import { Parked } from '../verdicts/approvals.ts';
+import { answerVerdict, type JudgedAnswer, JudgeFailed, judgeAnswer } from '../verdicts/judge.ts';
+import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
+import { isMoving, Stopped } from './log.ts';
 
 /**
  * Drives a conversation to its end: decides, acts, writes down. Resolves to the result.
@@ -54,7 +54,7 @@ async function act(deps: ConversationDeps, effect: Effect, signal: AbortSignal):
 function failureOf(error: unknown): string | undefined {
   if (error instanceof ModelError) return error.failure;
   if (error instanceof JudgeFailed) return 'ValidationFailed';
-  if (error instanceof Overtaken || error instanceof Stopped) return undefined;
+  if (isMoving(error)) return undefined;
   // Trouble of the cluster or of our account is none of the execution, which continues after a pause. One of the gateway or of a
   // model has had its time before it comes here.
   if (error instanceof KubeError && mayPass(error)) return undefined;

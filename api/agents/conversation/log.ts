@@ -1,20 +1,20 @@
 import { busLimits, type TenantLogs } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { conversationLogs, type ConversationRecord } from '../../../lib/conversation/record.ts';
+import type { ConversationPlace } from '../../../lib/conversation/place.ts';
+import { type ConversationRecord, conversationLogs } from '../../../lib/conversation/record.ts';
 import { type ConversationState, emptyState, fold } from '../../../lib/conversation/state.ts';
 import { AppError } from '../../../lib/errors.ts';
-import type { ConversationPlace } from '../../../lib/conversation/place.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { patiently } from './patiently.ts';
 import { recordsIn } from './read-entries.ts';
 
-/** Another replica has written to the conversation: it drives it now, and this one must stop at once. */
-export class Overtaken extends AppError {
+/** Another replica has written to the conversation: it drives it now, and this one must stop at once. A caller sends again what it sent. */
+class Overtaken extends AppError {
   override readonly name = 'Overtaken';
 
   constructor() {
-    super('conflict', 'another replica drives the conversation', { reason: 'Overtaken' });
+    super('cancelled', 'another replica drives the conversation', { reason: 'Overtaken' });
   }
 }
 
@@ -26,6 +26,9 @@ export class Stopped extends AppError {
     super('cancelled', 'the conversation is driven no more here', { reason: 'Stopped' });
   }
 }
+
+/** Whether an error says that this replica drives the conversation no more, which another one may do. */
+export const isMoving = (error: unknown): boolean => error instanceof Overtaken || error instanceof Stopped;
 
 /** A record before its time is put on it. */
 export type NewRecord = ConversationRecord extends infer R ? (R extends unknown ? Omit<R, 'at'> : never) : never;
@@ -53,6 +56,7 @@ const onlyHereMs = 60_000;
 /** The log of one conversation as its driver writes it: each append is guarded by the place of the record before. */
 export class ConversationLog {
   readonly state: ConversationState = emptyState();
+  readonly #overtaken = new AbortController();
   readonly #deps: LogDeps;
   #last = 0;
   /** Appends are made one after another: a judge and a pod may speak at one time. */
@@ -70,6 +74,11 @@ export class ConversationLog {
   /** Place of the last record; 0 where there is none. */
   get last(): number {
     return this.#last;
+  }
+
+  /** Aborts, with Overtaken, as soon as this replica finds that another one has written: nothing is stored here from then on. */
+  get overtaken(): AbortSignal {
+    return this.#overtaken.signal;
   }
 
   /** Resolves with the next record that is stored here. */
@@ -145,6 +154,17 @@ export class ConversationLog {
     });
   }
 
+  /** Asks the log whether another replica has written. Where the bus does not say, a later look will. Never rejects. */
+  look(): Promise<void> {
+    const { stream, place, executionId: key } = this.#deps;
+    // Between two appends: a record whose answer is on its way is our own.
+    return this.#inOrder(async () => {
+      if (this.overtaken.aborted) return;
+      const newest = await stream.peek({ tenant: place.tenant, key }).catch(() => undefined);
+      if (newest !== undefined && newest.sequence > this.#last) this.#overtaken.abort(new Overtaken());
+    });
+  }
+
   #inOrder<T>(task: () => Promise<T>): Promise<T> {
     const done = this.#tail.then(task);
     this.#tail = done.catch(() => undefined);
@@ -152,6 +172,7 @@ export class ConversationLog {
   }
 
   async #append(fields: NewRecord): Promise<number> {
+    this.overtaken.throwIfAborted();
     const { tenant } = this;
     const { stream, clock, newId, executionId: key } = this.#deps;
     const record = { ...fields, at: new Date(clock.now()).toISOString() } as ConversationRecord;
@@ -159,7 +180,8 @@ export class ConversationLog {
     const message = { tenant, key, body: JSON.stringify(record), id: newId(), after: this.#last };
     const lastTriesMs = onlyHere.has(record.kind) ? onlyHereMs : undefined;
     const sequence = await patiently({ ...this.#deps, lastTriesMs }, () => stream.append(message));
-    if (sequence === undefined) throw new Overtaken();
+    if (sequence === undefined) this.#overtaken.abort(new Overtaken());
+    if (sequence === undefined) throw this.overtaken.reason;
     this.#last = sequence;
     fold(this.state, record);
     this.#appended.resolve();

@@ -1,36 +1,37 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { aborted } from '../../../lib/aborted.ts';
 import { modelAliasOf } from '../../../lib/agent/model-alias.ts';
+import { exponential, halfJitter } from '../../../lib/backoff.ts';
 import type { TenantLogs } from '../../../lib/bus/index.ts';
-import type { Responder } from '../../../lib/bus/request/requester.ts';
-import { failure } from '../../../lib/conversation/next.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { failure } from '../../../lib/conversation/next.ts';
 import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, type ErrorCode, messageOf } from '../../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
-import { exponential, halfJitter } from '../../../lib/backoff.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
 import { tryPaced } from '../../../lib/retry.ts';
-import { Parked } from '../verdicts/approvals.ts';
-import type { ConversationDeps } from '../conversation/conversation-deps.ts';
-import { conversationOf } from '../conversation/conversation-of.ts';
-import { drive } from '../conversation/conversation.ts';
-import { DeadlineSignal } from './deadline-signal.ts';
-import { type Driven, type OpenConversation, withdraw } from './driven.ts';
-import { addressOf, createDriverLooks, handOverMs, here } from './driver-address.ts';
-import type { DriversDeps } from './drivers-deps.ts';
-import { Grown, readInto } from './grown.ts';
-import { JudgeLater } from '../verdicts/judge-agents.ts';
-import { liveAddress, type LiveNews } from '../conversation/live.ts';
-import { ConversationLog, Overtaken, Stopped } from '../conversation/log.ts';
-import { writeOutcome } from './outcome.ts';
 import { createOutlivingCalls, type OutlivingCalls } from '../calls/outliving-calls.ts';
-import { PodChannel } from '../pods/pod-channel.ts';
-import { hear } from '../pods/pod-sayings.ts';
-import { Room, roomLimits, wantedFor } from './room.ts';
 import { openSignedCalls } from '../calls/serve-signed.ts';
 import type { SignedCalls } from '../calls/signed-calls.ts';
+import { drive } from '../conversation/conversation.ts';
+import type { ConversationDeps } from '../conversation/conversation-deps.ts';
+import { conversationOf } from '../conversation/conversation-of.ts';
+import { type LiveNews, liveAddress } from '../conversation/live.ts';
+import { ConversationLog, isMoving, Stopped } from '../conversation/log.ts';
+import { PodChannel } from '../pods/pod-channel.ts';
+import { hear } from '../pods/pod-sayings.ts';
+import { Parked } from '../verdicts/approvals.ts';
+import { JudgeLater } from '../verdicts/judge-agents.ts';
+import { DeadlineSignal } from './deadline-signal.ts';
+import { type Driven, type OpenConversation, withdraw } from './driven.ts';
+import { createDriverLooks, handOverMs } from './driver-address.ts';
+import type { DriversDeps } from './drivers-deps.ts';
+import { Grown, readInto } from './grown.ts';
+import { writeOutcome } from './outcome.ts';
+import { leaveOvertaken, watchOvertaken } from './overtaken.ts';
+import { Room, roomLimits, wantedFor } from './room.ts';
+import { serveDriver } from './serve-driver.ts';
 
 /** Time for the last record and the outcome of an execution that is out of time. */
 const lastWordMs = 30_000;
@@ -68,6 +69,12 @@ function lastingOrThrow(error: unknown): AppError {
   throw error;
 }
 
+/** Between a pod that was lost and the next one, the status names an attempt without a pod: the lost one gets nothing more. */
+function isPodOf(execution: AgentExecution | undefined, podUid: string): boolean {
+  const pod = execution?.status?.pod;
+  return pod === undefined || pod.uid === podUid;
+}
+
 /** Drives conversations to their end, each in a place of the pool of its own, as long as no other replica drives it. */
 export class ConversationDriver {
   readonly #deps: DriversDeps;
@@ -92,7 +99,7 @@ export class ConversationDriver {
     let failures = 0;
     let { advances } = driven;
     const pauseAfter = (error: unknown): number => {
-      if (signal.aborted || error instanceof Overtaken || error instanceof Stopped) throw error;
+      if (signal.aborted || isMoving(error)) throw error;
       this.#warn(execution, error);
       failures = driven.advances > advances ? 1 : failures + 1;
       advances = driven.advances;
@@ -148,7 +155,7 @@ export class ConversationDriver {
     try {
       return await this.#driveWithin(execution, { driven, deadline, room });
     } catch (error) {
-      if (!deadline.isOver || error instanceof Overtaken || error instanceof Stopped) throw error;
+      if (!deadline.isOver || isMoving(error)) throw error;
       await this.#endLate(execution, driven.giveUp.signal);
       return 'done';
     }
@@ -170,16 +177,16 @@ export class ConversationDriver {
     if (log.last > 0 && log.state.result === undefined && (await this.#looks.isServed(uid))) throw new Stopped();
     const tell = (news: LiveNews): void => this.#deps.bus.tell(liveAddress(uid), JSON.stringify(news));
     const leave = driven.leave.signal;
-    const podOf = (): string | undefined => this.#deps.executions.cache.getByUid(uid)?.status?.pod?.uid;
+    const isCurrent = (podUid: string): boolean => isPodOf(this.#deps.executions.cache.getByUid(uid), podUid);
     const channel = new PodChannel({
       log,
       leave,
       newId: this.#deps.newId,
       tell: (sequence) => tell({ sequence }),
-      podOf,
+      isCurrent,
     });
     const outliving = this.#outlivingCalls(execution, driven);
-    const parts = { log, channel, tell, giveUp, outliving };
+    const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving };
     const conversation = await conversationOf(this.#deps, execution, parts).catch(lastingOrThrow);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
@@ -199,7 +206,8 @@ export class ConversationDriver {
 
   async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<Driving> {
     const { log, channel } = open.conversation;
-    const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
+    using _watch = watchOvertaken(this.#deps.clock, log, () => leaveOvertaken(open.driven, log, channel));
+    const responder = serveDriver(this.#deps, execution.metadata.uid ?? '', open.driven);
     const signed = openSignedCalls(this.#deps.bus, open.conversation, open.driven.leave.signal);
     let begun = Number.POSITIVE_INFINITY;
     try {
@@ -209,6 +217,7 @@ export class ConversationDriver {
       // A replica that is refused for long takes over again and again.
       const isKnown = log.state.takenOverBy.has(this.#id);
       if (isTaken && !isKnown) await log.append({ kind: 'taken_over', by: this.#id });
+      log.overtaken.throwIfAborted();
       begun = log.last;
       signed.resume();
       await this.#converse(execution, { ...open, signed });
@@ -227,18 +236,6 @@ export class ConversationDriver {
     }
   }
 
-  #serve(uid: string, driven: Driven): Responder {
-    return this.#deps.bus.serve(addressOf(uid), async ({ body, signal }) => {
-      // One that is to leave is handed over to whichever replica asks.
-      const isWanted = Buffer.from(body).toString() === 'hand_over' || driven.leave.signal.aborted;
-      if (!isWanted) return here;
-      driven.leave.abort();
-      driven.moved.abort(new Stopped());
-      await Promise.race([driven.left, aborted(signal)]);
-      return 'left';
-    });
-  }
-
   async #converse(execution: AgentExecution, open: Opened & { readonly signed: SignedCalls }): Promise<void> {
     const { driven, conversation, signed, deadline, room } = open;
     const { log, channel } = conversation;
@@ -250,7 +247,7 @@ export class ConversationDriver {
       if (!room.fits(log.state.bytes)) throw new Grown(log.state.bytes);
       return false;
     };
-    const result = await drive(conversation, deadline.signal, isLeaving);
+    const result = await drive(conversation, AbortSignal.any([deadline.signal, log.overtaken]), isLeaving);
     await writeOutcome(this.#deps, execution, result, conversation.inputBytes);
   }
 

@@ -3,16 +3,26 @@ import type { Clock } from '../../../lib/clock.ts';
 import { hasReason } from '../../../lib/errors.ts';
 import { createSilences } from '../../../lib/silences.ts';
 
-/** The replica that drives a conversation answers here: to `hand_over` once it has left it, to anything else that it is there. */
+/**
+ * The replica that drives a conversation answers here: to `handOver` once it has left it, to anything else that it is there. One that
+ * is in the midst of an effect answers `leaving` to both: no other replica may begin that effect while it lives.
+ */
 export const addressOf = (executionId: string) => ({ service: 'agent.conversation', key: executionId });
 
-/** How long a driver may take to leave a conversation. */
+export const handOver = 'hand_over';
+
+/** How long a driver that was asked to leave a conversation is waited for at a time. */
 export const handOverMs = 20_000;
 
-/** The answer of a replica that drives on. */
-export const here = 'here';
+export const driverAnswers = {
+  /** It drives on. */
+  here: 'here',
+  /** It leaves behind its effect, such as a question to a model, which may take minutes. */
+  leaving: 'leaving',
+  left: 'left',
+} as const;
 
-const pingMs = 2_000;
+export const pingMs = 2_000;
 
 /** Looks at a driver without an answer, one after another, behind which it is taken for frozen or cut off. */
 export const silentLooks = 3;
@@ -43,7 +53,7 @@ export function createDriverLooks({ bus, clock }: DriverLooksDeps): DriverLooks 
       try {
         const answer = await bus.request(addressOf(executionId), 'ping', { timeoutMs: pingMs });
         silences.end(executionId);
-        return Buffer.from(answer).toString() === here;
+        return Buffer.from(answer).toString() !== driverAnswers.left;
       } catch (error) {
         if (hasReason(error, 'RequestTimeout')) return silences.again(executionId).looks < silentLooks;
         silences.end(executionId);

@@ -1,13 +1,13 @@
-import { annotations } from '../../../crds/labels.ts';
 import { describe, expect, it, vi } from 'vitest';
+import { annotations } from '../../../crds/labels.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
-import type { EventBus } from '../../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { createCallCounter } from '../../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
 import type { DispatchResult, Tool, ToolAnswer } from '../../../lib/tools/tool.ts';
 import { createToolbox } from '../../../lib/tools/toolbox.ts';
+import { freezable } from '../../../test/agents/freezable.ts';
 import { executionOf, podTool, replyOf, SharedExecutions, specOf, startReplica } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
 import { storedEvents } from '../../../test/nats/stored-events.ts';
@@ -44,18 +44,6 @@ const script =
     replies[messages.filter(({ role }) => role === 'assistant').length] ?? replyOf('the end');
 
 const never = new AbortController().signal;
-
-/** The bus of a process that answers nothing from `freeze` on, while the server of NATS still knows its addresses. */
-function freezable(bus: EventBus) {
-  let isFrozen = false;
-  const serve: EventBus['serve'] = (address, handle, options) =>
-    bus.serve(address, (request) => (isFrozen ? new Promise(() => undefined) : handle(request)), options);
-  const get = (target: EventBus, name: string | symbol): unknown => {
-    const value: unknown = name === 'serve' ? serve : Reflect.get(target, name);
-    return typeof value === 'function' ? value.bind(target) : value;
-  };
-  return { bus: new Proxy(bus, { get }), freeze: () => void (isFrozen = true) };
-}
 
 describe('drivers on a real NATS server', () => {
   it('drive an execution to its outcome, with the instruction and the input as the first messages', async () => {
@@ -281,7 +269,11 @@ describe('drivers on a real NATS server', () => {
     },
   );
 
-  it('AMB-197 a request of a replaced pod that still waits gets no command', async () => {
+  it.each([
+    ['', false],
+    [', also while the next pod has no place yet', true],
+  ])('AMB-197 a request of a replaced pod that still waits gets no command%s', async (_title, isPlaceless) => {
+    const uid = `replaced-${isPlaceless}`;
     const shared = new SharedExecutions();
     const isReplaced = Promise.withResolvers<void>();
     const answer = script(replyOf('', [['fs.write', {}]]), replyOf('ok'));
@@ -290,17 +282,20 @@ describe('drivers on a real NATS server', () => {
       return answer(request);
     };
     const { drivers } = replicas.start({ shared, ask, tools: [podTool(false)] });
-    const execution = executionOf('replaced');
+    const execution = executionOf(uid);
     shared.put(execution);
     const conversation = await drivers.open(execution, never);
     const old = conversation?.channel.ask('pod-1', never).catch((error: unknown) => error);
-    shared.put(withPod(execution, 'pod-2'));
-    const offered = conversation?.channel.ask('pod-2', never);
+    const { pod: _pod, ...status } = execution.status;
+    const placeless = { ...execution, status: { ...status, pod: { name: 'run-2', attempt: 2 } } };
+    shared.put(isPlaceless ? placeless : withPod(execution, 'pod-2'));
     isReplaced.resolve();
     expect(await old).toMatchObject({ code: 'forbidden', reason: 'PodReplaced' });
+    shared.put(withPod(execution, 'pod-2'));
+    const offered = conversation?.channel.ask('pod-2', never);
     await conversation?.channel.report((await offered)?.dispatch_id ?? '', result, never);
     await outcomes(shared);
-    const given = (await recordsOf('replaced')).filter(({ kind }) => kind === 'dispatched');
+    const given = (await recordsOf(uid)).filter(({ kind }) => kind === 'dispatched');
     expect(given).toMatchObject([{ pod_uid: 'pod-2' }]);
     expect(shared.outcomes[0]).toMatchObject({ tool_calls: 1, output: 'ok' });
   });

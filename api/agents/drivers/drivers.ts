@@ -4,7 +4,7 @@ import { messageOf } from '../../../lib/errors.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { ConversationDriver } from './conversation-driver.ts';
 import { type Driven, newDriven, type OpenConversation } from './driven.ts';
-import { addressOf, handOverMs, isUnserved } from './driver-address.ts';
+import { addressOf, driverAnswers, handOver, handOverMs, isUnserved } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { leaveAll } from './leave-all.ts';
 import { createLeftConversations, type LeftConversations } from './left-conversations.ts';
@@ -116,7 +116,8 @@ class ConversationDrivers implements Drivers {
   async #takeOver(execution: AgentExecution): Promise<Driven | undefined> {
     const { uid = '' } = execution.metadata;
     try {
-      await this.#deps.bus.request(addressOf(uid), 'hand_over', { timeoutMs: handOverMs });
+      const answer = await this.#deps.bus.request(addressOf(uid), handOver, { timeoutMs: handOverMs });
+      if (Buffer.from(answer).toString() === driverAnswers.leaving) return undefined;
       this.#driven.get(uid)?.pause?.abort();
     } catch (error) {
       if (!isUnserved(error)) return undefined;

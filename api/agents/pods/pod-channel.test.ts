@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { emptyState } from '../../../lib/conversation/state.ts';
 import type { ConversationLog } from '../conversation/log.ts';
 import { PodChannel } from './pod-channel.ts';
-import { emptyState } from '../../../lib/conversation/state.ts';
 
 describe('the channel to a pod', () => {
   // A rejection that nothing reads ends the process, and vitest's run with it.
   it('that is left and cancelled before its command is offered rejects once, with the reason of the cancellation', async () => {
     const log = { state: emptyState() } as unknown as ConversationLog;
     const leave = AbortSignal.abort();
-    const channel = new PodChannel({ log, leave, newId: () => 'id', tell: () => undefined, podOf: () => undefined });
+    const channel = new PodChannel({ log, leave, newId: () => 'id', tell: () => undefined, isCurrent: () => true });
     const unread: unknown[] = [];
     const hear = (reason: unknown): void => void unread.push(reason);
     process.on('unhandledRejection', hear);

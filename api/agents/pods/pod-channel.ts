@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { aborted } from '../../../lib/aborted.ts';
-import { AppError } from '../../../lib/errors.ts';
 import type { CallUnderWay, ConversationState } from '../../../lib/conversation/state.ts';
+import { AppError } from '../../../lib/errors.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import type { DispatchPlan, DispatchResult } from '../../../lib/tools/tool.ts';
-import { type ConversationLog, Stopped } from '../conversation/log.ts';
+import { type ConversationLog, isMoving, Stopped } from '../conversation/log.ts';
 
 /** A command for the pod, under the id that its result names. */
 export interface Offered {
@@ -42,8 +42,8 @@ interface PodChannelDeps {
   readonly leave: AbortSignal;
   /** Tells listeners of a record. */
   readonly tell: (sequence: number) => void;
-  /** Uid of the pod that the execution names now; undefined while it names none. */
-  readonly podOf: () => string | undefined;
+  /** Whether the execution has this pod now. */
+  readonly isCurrent: (podUid: string) => boolean;
 }
 
 /**
@@ -101,16 +101,15 @@ export class PodChannel {
       if (this.#isClosed || signal.aborted) return undefined;
       this.#requireCurrent(podUid);
       const offer = this.#nextFor(podUid);
-      const given = offer === undefined ? undefined : await this.#give(offer, podUid);
+      const given = offer === undefined ? undefined : await this.#give(offer, podUid).catch(unlessMoving);
       if (given !== undefined) return given;
       if (this.#nextFor(podUid) === offer) await Promise.race([changed, gone]);
     }
   }
 
   #requireCurrent(podUid: string): void {
-    const current = this.#deps.podOf();
-    if (current !== undefined && current !== podUid)
-      throw new AppError('forbidden', 'the execution has another pod now', { reason: 'PodReplaced' });
+    if (!this.#deps.isCurrent(podUid))
+      throw new AppError('forbidden', 'the execution has another pod now, or will have one', { reason: 'PodReplaced' });
   }
 
   /**
@@ -122,10 +121,13 @@ export class PodChannel {
   async report(dispatchId: string, result: DispatchResult, signal: AbortSignal): Promise<void> {
     const resultHash = hashOf(result);
     const gone = aborted(signal);
+    // The command of the driver that has overtaken this one is not known here.
+    if (!this.#deps.log.state.dispatches.has(dispatchId)) await Promise.race([this.#deps.log.look(), gone]);
     for (;;) {
       const changed = Promise.race([this.#changed.promise, this.#deps.log.appended]);
+      if (this.#deps.log.overtaken.aborted) throw moves();
       if (this.#isTaken(dispatchId, result, resultHash)) return;
-      if (this.#isClosed || signal.aborted) throw new AppError('unavailable', 'the conversation moves; send it again');
+      if (this.#isClosed || signal.aborted) throw moves();
       await Promise.race([changed, gone]);
     }
   }
@@ -188,6 +190,7 @@ export class PodChannel {
     }
     let isLost = false;
     const sequence = await log.appendMade(() => {
+      this.#requireCurrent(podUid);
       const earlier = this.#dispatchOf(callId);
       isLost = earlier !== undefined && earlier.pod_uid !== podUid && !isIdempotent;
       if (isLost || earlier?.pod_uid === podUid) return undefined;
@@ -222,9 +225,16 @@ export function checkReported(
   if (known !== undefined && known !== hashOf(result)) throw resultConflict();
 }
 
+/** A pod whose conversation moves is not refused: its request finds the next driver. */
+function unlessMoving(error: unknown): undefined {
+  if (!isMoving(error)) throw error;
+}
+
 /** The order of the fields is ours, so that equal results have equal hashes. */
 const hashOf = ({ exit_code, stdout, stderr, duration_ms, truncated }: DispatchResult): string =>
   hash('sha256', JSON.stringify([exit_code, stdout, stderr, duration_ms, truncated]));
+
+const moves = (): AppError => new AppError('unavailable', 'the conversation moves; send it again');
 
 const unknownDispatch = (): AppError =>
   new AppError('not_found', 'dispatch_id names no dispatch of this execution', { reason: 'UnknownDispatch' });

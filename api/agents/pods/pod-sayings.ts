@@ -4,7 +4,7 @@ import { conversationLimits } from '../../../lib/conversation/limits.ts';
 import { bytesOf, type ConversationState } from '../../../lib/conversation/state.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { ConversationDeps } from '../conversation/conversation-deps.ts';
-import { Overtaken, Stopped } from '../conversation/log.ts';
+import { isMoving } from '../conversation/log.ts';
 import type { Room } from '../drivers/room.ts';
 
 /** Texts of a `generate` request: its messages, then its prompt (ADR 0105). */
@@ -44,7 +44,7 @@ export async function hear(
   try {
     await Promise.race([write(), aborted(signal)]);
   } catch (error) {
-    if (!(error instanceof Overtaken || error instanceof Stopped)) throw error;
+    if (!isMoving(error)) throw error;
     throw new AppError('unavailable', 'the conversation moves; send it again', { cause: error });
   }
 }
