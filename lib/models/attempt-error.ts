@@ -25,7 +25,7 @@ const rules: Readonly<Record<AttemptOutcome, AttemptRule>> = {
   timeout: { failure: 'ProviderUnavailable', isRetried: false, isOutage: true },
   /** On our side: too many requests wait, or the turn did not come in time. */
   busy: { failure: 'ProviderUnavailable', isRetried: false, isOutage: false },
-  /** On our side: the circuit breaker is open. */
+  /** On our side: the provider rests, and another one may answer now. */
   overloaded: { failure: 'ProviderUnavailable', isRetried: false, isOutage: false },
   refused: { failure: 'ProviderRefused', isRetried: false, isOutage: false },
   malformed: { failure: 'MalformedReply', isRetried: false, isOutage: false },

@@ -1,60 +1,147 @@
 import type { Clock } from '../clock.ts';
+import type { PoolPart } from '../fair-pool.ts';
+import { type Circuit, createCircuit, type Entry } from './circuit.ts';
 import { modelLimits } from './limits.ts';
 
-/** A request that the breaker let through, until its end is known. */
-export interface Pass {
+/** A question that need not wait any more. Dispose of it when it has ended: a trial then makes room for the next one. */
+export interface Turn extends Disposable {
+  /** False where the provider has begun to rest since: the question waits anew. */
+  readonly isValid: boolean;
+  /** The question leaves now. A trial that is not answered makes room for the next one after a while. */
+  sent(): void;
+  /** The answer has begun. A trial is over with that. */
+  begun(): void;
   /** The provider answered, with whatever it was. */
   answered(): void;
   failed(): void;
-  /** Nothing was learned: the caller gave up. */
-  abandoned(): void;
 }
 
 /**
- * Circuit breaker of one provider. After so many failures in a row it lets nothing through for a while, then one request
- * alone, whose end decides.
+ * Circuit breaker of one provider. After so many failures in a row questions wait for a while; then one at a time is sent, until
+ * one is answered. Failures of one tenant make that tenant wait: the provider may fail because of its questions. Failures of several
+ * make all wait (ADR 0155).
  */
 export interface Breaker {
-  /** Undefined while it is open. */
-  enter(): Pass | undefined;
-  readonly isOpen: boolean;
+  /** Rejects as `FairPool.enter` does. */
+  enter(entry: Entry): Promise<Turn>;
+  /** Whether questions of the tenant wait. */
+  isOpenFor(tenant: string): boolean;
+  /** Questions that wait. */
+  readonly waiting: number;
 }
 
-export function createBreaker(clock: Pick<Clock, 'steadyMs'>): Breaker {
-  let failures = 0;
-  let openUntil = 0;
-  let isTrying = false;
-  const isClosed = (): boolean => failures < modelLimits.breakerFailures;
-  const mayTry = (): boolean => !isTrying && clock.steadyMs() >= openUntil;
-  const open = (): void => {
-    openUntil = clock.steadyMs() + modelLimits.breakerOpenMs;
-  };
-  const pass = (isTrial: boolean): Pass => {
-    const end = (): void => {
-      if (isTrial) isTrying = false;
+/** Hears when questions begin to wait, and when they need not any more. Without a tenant: those of all. */
+export type OnRest = (isResting: boolean, tenant?: string) => void;
+
+export function createBreaker(clock: Clock, onRest: OnRest = () => undefined): Breaker {
+  return new TenantBreaker(clock, onRest);
+}
+
+/** How long failures of a tenant are remembered that asks no more. */
+const rememberedMs = 600_000;
+
+class TenantBreaker implements Breaker {
+  readonly #clock: Clock;
+  readonly #onRest: OnRest;
+  readonly #shared: Circuit;
+  /** Those of tenants whose last question failed, the one that failed last at the end. */
+  readonly #own = new Map<string, Circuit>();
+
+  constructor(clock: Clock, onRest: OnRest) {
+    this.#clock = clock;
+    this.#onRest = onRest;
+    this.#shared = createCircuit(clock, modelLimits.breakerFailuresOfOne);
+  }
+
+  get waiting(): number {
+    return [...this.#own.values()].reduce((sum, own) => sum + own.waiting, this.#shared.waiting);
+  }
+
+  isOpenFor(tenant: string): boolean {
+    return this.#shared.isOpen || this.#own.get(tenant)?.isOpen === true;
+  }
+
+  async enter(entry: Entry): Promise<Turn> {
+    const ownTrial = await this.#own.get(entry.tenant)?.enter(entry);
+    try {
+      return this.#turn(entry.tenant, { own: ownTrial, shared: await this.#shared.enter(entry) });
+    } catch (error) {
+      ownTrial?.leave();
+      throw error;
+    }
+  }
+
+  #turn(tenant: string, trials: Trials): Turn {
+    const ended = new AbortController();
+    const leave = (): void => {
+      trials.own?.leave();
+      trials.shared?.leave();
     };
+    const mayPass = (circuit: Circuit | undefined, trial: PoolPart | undefined): boolean =>
+      trial !== undefined || circuit?.isOpen !== true;
+    const isValid = (): boolean => mayPass(this.#shared, trials.shared) && mayPass(this.#own.get(tenant), trials.own);
+    const isTrial = trials.own !== undefined || trials.shared !== undefined;
     return {
-      answered() {
-        end();
-        failures = 0;
+      get isValid() {
+        return isValid();
       },
-      failed() {
-        end();
-        failures += 1;
-        if (!isClosed()) open();
+      sent: () => {
+        if (isTrial) void this.#clock.sleep(modelLimits.breakerOpenMs, ended.signal).then(leave);
       },
-      abandoned: end,
+      begun: () => {
+        if (isTrial) this.#answered(tenant);
+        leave();
+      },
+      answered: () => this.#answered(tenant),
+      failed: () => this.#failed(tenant),
+      [Symbol.dispose]: () => {
+        ended.abort('ended');
+        leave();
+      },
     };
-  };
-  return {
-    enter() {
-      if (isClosed()) return pass(false);
-      if (!mayTry()) return undefined;
-      isTrying = true;
-      return pass(true);
-    },
-    get isOpen() {
-      return !isClosed() && !mayTry();
-    },
-  };
+  }
+
+  #answered(tenant: string): void {
+    if (this.#shared.isOpen) {
+      this.#shared.answered();
+      // It was away for all, and is back for all.
+      for (const own of this.#own.keys()) this.#close(own);
+      this.#onRest(false);
+    }
+    this.#shared.answered();
+    this.#close(tenant);
+  }
+
+  #close(tenant: string): void {
+    const own = this.#own.get(tenant);
+    this.#own.delete(tenant);
+    if (own?.isOpen === true) this.#onRest(false, tenant);
+    own?.answered();
+  }
+
+  #failed(tenant: string): void {
+    const own = this.#own.get(tenant) ?? createCircuit(this.#clock, modelLimits.breakerFailures);
+    this.#own.delete(tenant);
+    this.#own.set(tenant, own);
+    const were = [this.#shared.isOpen, own.isOpen] as const;
+    this.#shared.failed(tenant);
+    own.failed(tenant);
+    if (!were[0] && this.#shared.isOpen) this.#onRest(true);
+    if (!were[1] && own.isOpen) this.#onRest(true, tenant);
+    this.#forget();
+  }
+
+  #forget(): void {
+    const before = this.#clock.steadyMs() - rememberedMs;
+    for (const [tenant, own] of this.#own) {
+      if (own.failedAt > before) return;
+      if (own.waiting === 0) this.#own.delete(tenant);
+    }
+  }
+}
+
+/** Places of a question that is a trial. */
+interface Trials {
+  readonly own: PoolPart | undefined;
+  readonly shared: PoolPart | undefined;
 }

@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
-import { createFairPool, type FairPool } from '../fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../fair-pool.ts';
+import type { Logger } from '../logger.ts';
 import type { LlmProvider, NodeConfig, ProviderType } from '../node-config/node-config.ts';
-import { openAnthropic } from './anthropic.ts';
 import type { Allowance } from './allowance.ts';
+import { openAnthropic } from './anthropic.ts';
 import { AttemptError } from './attempt-error.ts';
-import { type Breaker, createBreaker, type Pass } from './breaker.ts';
+import { type Breaker, createBreaker, type Turn } from './breaker.ts';
 import { costOf, estimatedTokens, lengthOfDefinitions, textOfMessages } from './cost.ts';
 import { openExchange } from './exchange.ts';
 import { modelLimits } from './limits.ts';
@@ -24,6 +25,8 @@ import type { OpenWire, Wire, WireRequest } from './wire.ts';
 interface AttemptBounds {
   /** Longest wait for the turn, in milliseconds. */
   readonly turnMs: number;
+  /** Whether to wait while the provider rests; else it fails at once. */
+  readonly isPatient: boolean;
   /** Time of the answer, from the turn on. */
   readonly allowance: Allowance;
 }
@@ -35,14 +38,31 @@ export interface Connection {
    * signal where it aborts.
    */
   ask(target: ModelTarget, request: ModelRequest, bounds: AttemptBounds): Promise<ModelReply>;
-  /** The circuit breaker lets nothing through. */
-  readonly isAway: boolean;
+  /** Questions of the tenant wait, since the provider failed several times in a row. */
+  isAwayFor(tenant: string): boolean;
 }
 
 interface ConnectionDeps {
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly observer: ModelObserver;
   readonly prices: NodeConfig['prices'];
+}
+
+/** One question to one model. */
+interface Asking {
+  readonly target: ModelTarget;
+  readonly request: ModelRequest;
+}
+
+interface Sending extends Asking {
+  readonly turn: Turn;
+  readonly reserved: TokenReservation | undefined;
+}
+
+interface Exchanging extends Asking {
+  /** Called when the answer begins. */
+  readonly begun: () => void;
 }
 
 const openers: Readonly<Record<ProviderType, OpenWire>> = {
@@ -67,7 +87,13 @@ class SharedConnection implements Connection {
   constructor(deps: ConnectionDeps, provider: LlmProvider) {
     this.#deps = deps;
     this.#provider = provider;
-    this.#breaker = createBreaker(deps.clock);
+    this.#breaker = createBreaker(deps.clock, (isResting, tenant) => {
+      const note = isResting
+        ? 'questions wait: the provider failed several times in a row'
+        : 'the provider answers again';
+      deps.logger.warn({ provider: provider.name, ...(tenant !== undefined && { tenant }) }, note);
+    });
+    deps.observer.rests(provider.name, () => this.#breaker.waiting);
     const { tokens_per_minute: perMinute } = provider;
     this.#tokens = perMinute === undefined ? undefined : createTokenWindow(deps.clock, perMinute);
     deps.observer.counts(provider.name, () => this.#tokens?.counted ?? 0);
@@ -79,39 +105,60 @@ class SharedConnection implements Connection {
     });
   }
 
-  get isAway(): boolean {
-    return this.#breaker.isOpen;
+  isAwayFor(tenant: string): boolean {
+    return this.#breaker.isOpenFor(tenant);
   }
 
-  async ask(target: ModelTarget, request: ModelRequest, { turnMs, allowance }: AttemptBounds): Promise<ModelReply> {
-    const until = this.#deps.clock.steadyMs() + turnMs;
-    // Tokens come first: a request that waits for them keeps no other one from its place.
-    using reserved = await this.#reserve(target, request, turnMs);
-    using _place = await this.#waited('concurrency', request, ({ tenant, signal }) =>
-      this.#pool.enter({ tenant, signal, waitMs: Math.max(0, until - this.#deps.clock.steadyMs()) }),
-    );
-    const pass = this.#breaker.enter();
-    if (pass === undefined) throw this.#observed(isResting(), this.#deps.clock.steadyMs());
+  async ask(target: ModelTarget, request: ModelRequest, bounds: AttemptBounds): Promise<ModelReply> {
+    const until = this.#deps.clock.steadyMs() + bounds.turnMs;
+    for (;;) {
+      using turn = await this.#rested(request, bounds);
+      // Tokens come first: a request that waits for them keeps no other one from its place.
+      using reserved = await this.#reserve(target, request, until);
+      using _place = await this.#placed(request, until);
+      // It may have failed for others while this one waited.
+      if (turn.isValid) return await this.#send({ target, request, turn, reserved }, bounds.allowance);
+    }
+  }
+
+  async #send({ target, request, turn, reserved }: Sending, allowance: Allowance): Promise<ModelReply> {
     const started = this.#deps.clock.steadyMs();
+    turn.sent();
     try {
-      const reply = this.#priced(target, request, await this.#exchange(target, request, allowance));
-      pass.answered();
+      const begun = (): void => turn.begun();
+      const reply = this.#priced(target, request, await this.#exchange({ target, request, begun }, allowance));
+      turn.answered();
       reserved?.settle(reply.input_tokens + reply.output_tokens, started);
       this.#observe('ok', started);
       this.#deps.observer.answered(reply);
       return reply;
     } catch (error) {
-      settle(pass, error);
+      settle(turn, error);
       // The provider may have read all of it.
       reserved?.settle(inputOf(request), started);
       throw this.#observed(error, started);
     }
   }
 
+  /** Waits while the provider rests; a resting one has no turn to give. */
+  async #rested(request: ModelRequest, { isPatient }: AttemptBounds): Promise<Turn> {
+    const mustWait = this.#breaker.isOpenFor(request.tenant);
+    if (!isPatient && mustWait) throw this.#observed(isResting(), this.#deps.clock.steadyMs());
+    return mustWait
+      ? this.#waited('rest', request, (entry) => this.#breaker.enter(entry))
+      : this.#breaker.enter(request);
+  }
+
+  async #placed(request: ModelRequest, until: number): Promise<PoolPart> {
+    const waitMs = Math.max(0, until - this.#deps.clock.steadyMs());
+    return this.#waited('concurrency', request, ({ tenant, signal }) => this.#pool.enter({ tenant, signal, waitMs }));
+  }
+
   /** Tokens of the conversation and of the longest answer; what is not used is given back with the answer. */
-  async #reserve({ model }: ModelTarget, request: ModelRequest, waitMs: number): Promise<TokenReservation | undefined> {
+  async #reserve({ model }: ModelTarget, request: ModelRequest, until: number): Promise<TokenReservation | undefined> {
     const window = this.#tokens;
     if (window === undefined) return undefined;
+    const waitMs = Math.max(0, until - this.#deps.clock.steadyMs());
     const tokens = inputOf(request) + outputBound(model, request);
     return this.#waited('tokens', request, ({ tenant, signal }) => window.reserve({ tenant, tokens, signal, waitMs }));
   }
@@ -138,7 +185,7 @@ class SharedConnection implements Connection {
     return error;
   }
 
-  async #exchange(target: ModelTarget, request: ModelRequest, allowance: Allowance): Promise<WireReply> {
+  async #exchange({ target, request, begun }: Exchanging, allowance: Allowance): Promise<WireReply> {
     const { clock } = this.#deps;
     this.#wire ??= openers[this.#provider.type](this.#provider);
     const wire = await this.#wire;
@@ -146,7 +193,7 @@ class SharedConnection implements Connection {
     using deadline = startDeadline(clock, allowance.attemptMs, request.signal);
     using _running = allowance.running(clock);
     const { signal } = deadline;
-    using exchange = openExchange({ clock, signal, key: this.#provider.api_key, checkLine: wire.checkLine });
+    using exchange = openExchange({ clock, signal, begun, key: this.#provider.api_key, checkLine: wire.checkLine });
     const names = createToolNames(request.tools, request.messages);
     const idPrefix = `call_${request.messages.length}_`;
     const collector = createReplyCollector({ onText: request.onText, idPrefix });
@@ -207,10 +254,11 @@ const decoded = (reply: WireReply, names: ToolNames): WireReply => ({
 });
 
 /** Tells the circuit breaker how a request ended. */
-function settle(pass: Pass, error: unknown): void {
-  if (!(error instanceof AttemptError)) pass.abandoned();
-  else if (error.isOutage) pass.failed();
-  else pass.answered();
+function settle(turn: Turn, error: unknown): void {
+  // The caller gave up: nothing was learned.
+  if (!(error instanceof AttemptError)) return;
+  if (error.isOutage) turn.failed();
+  else turn.answered();
 }
 
 /** A package's own exception is about an answer that it cannot read; its words may hold parts of that. */

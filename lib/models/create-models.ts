@@ -11,7 +11,7 @@ import { type Connection, createConnection } from './connection.ts';
 import { modelLimits } from './limits.ts';
 import { createModelMetrics, silentObserver } from './metrics.ts';
 import { ModelError, type ModelLimits, type ModelReply, type ModelRequest, type Models } from './models.ts';
-import { type SelectionState, selectTargets, type ModelTarget, possibleTargets, targetsOf } from './selection.ts';
+import { type ModelTarget, possibleTargets, type SelectionState, selectTargets, targetsOf } from './selection.ts';
 import { unpricedOf } from './unpriced.ts';
 
 interface ModelsDeps {
@@ -29,59 +29,76 @@ export function createModels(deps: ModelsDeps, config: NodeConfig): Models {
   const connections = new Map(
     config.llm_providers.map((provider) => [
       provider.name,
-      createConnection({ clock: deps.clock, observer, prices: config.prices }, provider),
+      createConnection({ clock: deps.clock, logger: deps.logger, observer, prices: config.prices }, provider),
     ]),
   );
   const turns = new Map<string, number>();
-  const stateOf = (alias: string): SelectionState => ({
+  const stateOf = ({ alias, tenant }: ModelRequest): SelectionState => ({
     turn: turns.get(alias) ?? 0,
-    isAway: (name) => connections.get(name)?.isAway ?? true,
+    isAway: (name) => connections.get(name)?.isAwayFor(tenant) ?? true,
   });
   return {
     async ask(request) {
       request.signal.throwIfAborted();
       const { alias } = request;
-      const targets = selectTargets(config, request, stateOf(alias));
+      const targets = selectTargets(config, request, stateOf(request));
       // Later requests of an execution stay with its provider, and are no turns.
       if (request.provider === undefined) turns.set(alias, (turns.get(alias) ?? 0) + 1);
       const retrying = createRetrying(deps, config, createAllowance(request.withinMs));
-      return await answerOf(targets, (target, turnMs) => {
+      return await answerOf(targets, (target, patience) => {
         const connection = connections.get(target.provider.name);
         if (connection === undefined) throw new ModelError('ProviderGone', `no provider ${target.provider.name}`);
-        return retrying({ connection, target, turnMs }, request);
+        return retrying({ connection, target, ...patience }, request);
       });
     },
     limitsOf: (alias, provider) => limitsOf(config, alias, provider),
   };
 }
 
-type Ask = (target: ModelTarget, turnMs: number) => Promise<ModelReply>;
+/** How long a request waits for one provider. */
+type Patience = Pick<Way, 'turnMs' | 'isPatient'>;
+
+const untilItsTurn: Patience = { turnMs: modelLimits.turnMs, isPatient: true };
+/** For a provider with others behind it. */
+const notLong: Patience = { turnMs: modelLimits.busyMs, isPatient: false };
+
+type Ask = (target: ModelTarget, patience: Patience) => Promise<ModelReply>;
 
 /** The provider only has no turn to give yet. */
-class ProviderBusy extends ModelError {}
+class ProviderBusy extends ModelError {
+  /** It failed several times in a row, and is left alone for a while. */
+  readonly isResting: boolean;
+
+  constructor({ failure, message }: ModelError, isResting: boolean) {
+    super(failure, message);
+    this.isResting = isResting;
+  }
+}
 
 /** Failures after which another provider may do better. A conversation that is too long is not: its owner shortens it. */
 const isWorthAnother = (error: unknown): boolean => error instanceof ModelError && error.failure !== 'ContextTooLong';
 
 /**
  * The answer of the first target that gives one; else the failure of the last. Where there are several, one that is busy is left
- * after a short wait; where all others failed, the busy ones are waited for as a single target is.
+ * after a short wait, and one that rests at once; where all others failed, they are waited for as a single target is.
  */
 async function answerOf(targets: readonly ModelTarget[], ask: Ask): Promise<ModelReply> {
-  if (targets.length <= 1) return await firstAnswer(targets, (target) => ask(target, modelLimits.turnMs));
+  if (targets.length <= 1) return await firstAnswer(targets, (target) => ask(target, untilItsTurn));
   const busy: ModelTarget[] = [];
+  const resting: ModelTarget[] = [];
   try {
     return await firstAnswer(targets, async (target) => {
       try {
-        return await ask(target, modelLimits.busyMs);
+        return await ask(target, notLong);
       } catch (error) {
-        if (error instanceof ProviderBusy) busy.push(target);
+        if (error instanceof ProviderBusy) (error.isResting ? resting : busy).push(target);
         throw error;
       }
     });
   } catch (error) {
-    if (busy.length === 0 || !isWorthAnother(error)) throw error;
-    return await firstAnswer(busy, (target) => ask(target, modelLimits.turnMs));
+    const waitedFor = [...busy, ...resting];
+    if (waitedFor.length === 0 || !isWorthAnother(error)) throw error;
+    return await firstAnswer(waitedFor, (target) => ask(target, untilItsTurn));
   }
 }
 
@@ -105,6 +122,8 @@ interface Way {
   readonly target: ModelTarget;
   /** Longest wait for the turn, in milliseconds. */
   readonly turnMs: number;
+  /** Whether to wait while the provider rests. */
+  readonly isPatient: boolean;
 }
 
 type Retrying = (way: Way, request: ModelRequest) => Promise<ModelReply>;
@@ -116,7 +135,7 @@ function createRetrying(
   allowance: Allowance,
 ): Retrying {
   const { max_retries: retries, retry_delay_ms: delayMs } = llm_selection;
-  return ({ connection, target, turnMs }, request) => {
+  return ({ connection, target, ...patience }, request) => {
     const provider = target.provider.name;
     const pauseAfter = (error: unknown, attempt: number): number => {
       if (!(error instanceof AttemptError)) throw error;
@@ -127,14 +146,15 @@ function createRetrying(
       logger.warn({ provider, outcome: error.outcome, attempt, waitMs }, 'asking a model again');
       return waitMs;
     };
-    const bounds = { turnMs, allowance };
+    const bounds = { ...patience, allowance };
     return tryPaced({ clock, pauseAfter, signal: request.signal }, () => connection.ask(target, request, bounds));
   };
 }
 
 function failureOf(error: AttemptError, provider: string): ModelError {
   const failure = error.toModelError(provider);
-  return error.outcome === 'busy' ? new ProviderBusy(failure.failure, failure.message) : failure;
+  const isResting = error.outcome === 'overloaded';
+  return isResting || error.outcome === 'busy' ? new ProviderBusy(failure, isResting) : failure;
 }
 
 interface Waits {

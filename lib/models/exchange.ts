@@ -26,6 +26,8 @@ interface ExchangeOptions {
   /** Ends the request: its caller, or its time. */
   readonly signal: AbortSignal;
   readonly key?: Secret;
+  /** Called when an answer begins that is no refusal. */
+  readonly begun: () => void;
   /** Looks at each line before the package does; it throws where the line is wrong. */
   readonly checkLine?: (line: string) => void;
 }
@@ -56,6 +58,7 @@ class GuardedExchange implements Exchange {
   readonly fetch: Fetch = async (url, init) => {
     const response = await this.#send(addressOf(url), init);
     if (!response.ok) return this.#refused(response);
+    this.#options.begun();
     if (response.body === null) return response;
     const stream = ReadableStream.from(this.#guarded(response.body, init?.signal));
     return new Response(stream, { status: response.status, headers: response.headers });

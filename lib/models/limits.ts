@@ -26,7 +26,8 @@ export const modelLimits = {
   turnMs: 7 * 24 * 3_600_000,
   /** Wait for a turn after which `failover` asks the next provider. */
   busyMs: 5_000,
-  /** Failures in a row that open the circuit breaker, and how long it stays open. */
+  /** Failures in a row that open the circuit breaker, how many of them count for one tenant, and how long it stays open. */
   breakerFailures: 5,
+  breakerFailuresOfOne: 3,
   breakerOpenMs: 10_000,
 } as const;

@@ -5,8 +5,8 @@ import type { ModelReply } from './models.ts';
 /** `aborted`: the caller wanted no answer any more. */
 export type RequestOutcome = 'ok' | 'aborted' | AttemptOutcome;
 
-/** Limits of a provider, `max_concurrency` and `tokens_per_minute`, for which requests wait. */
-export type ModelLimit = 'concurrency' | 'tokens';
+/** What requests wait for: limits of a provider, `max_concurrency` and `tokens_per_minute`, and its rest after failures. */
+export type ModelLimit = 'concurrency' | 'tokens' | 'rest';
 
 /** Hears of every request to a provider. */
 export interface ModelObserver {
@@ -16,6 +16,8 @@ export interface ModelObserver {
   waited(provider: string, limit: ModelLimit, ms: number): void;
   /** Where to ask how many tokens count to the provider's `tokens_per_minute` just now. */
   counts(provider: string, tokens: () => number): void;
+  /** Where to ask how many questions wait just now because the provider rests. */
+  rests(provider: string, questions: () => number): void;
 }
 
 export const silentObserver: ModelObserver = {
@@ -23,6 +25,7 @@ export const silentObserver: ModelObserver = {
   answered: () => undefined,
   waited: () => undefined,
   counts: () => undefined,
+  rests: () => undefined,
 };
 
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -69,26 +72,36 @@ export function createModelMetrics(registry: Registry): ModelObserver {
   };
 }
 
-function waitMetrics(registers: Registry[]): Pick<ModelObserver, 'waited' | 'counts'> {
+function waitMetrics(registers: Registry[]): Pick<ModelObserver, 'waited' | 'counts' | 'rests'> {
   const waits = new Histogram({
     name: 'windlass_model_wait_seconds',
-    help: 'How long a request waited for its turn at a limit of its provider.',
+    help: 'How long a request waited for its turn at a limit of its provider, or for the end of its rest.',
     labelNames: ['provider', 'limit'],
     buckets: secondsBuckets,
     registers,
   });
-  const counted = new Map<string, () => number>();
-  new Gauge({
-    name: 'windlass_model_minute_tokens',
-    help: 'Tokens that count to tokens_per_minute of a provider, in this replica.',
-    labelNames: ['provider'],
-    registers,
-    collect() {
-      for (const [provider, tokens] of counted) this.set({ provider }, tokens());
-    },
-  });
+  const gauge = (name: string, help: string): ((provider: string, value: () => number) => void) => {
+    const values = new Map<string, () => number>();
+    new Gauge({
+      name,
+      help,
+      labelNames: ['provider'],
+      registers,
+      collect() {
+        for (const [provider, value] of values) this.set({ provider }, value());
+      },
+    });
+    return (provider, value) => void values.set(provider, value);
+  };
   return {
     waited: (provider, limit, ms) => waits.observe({ provider, limit }, ms / 1_000),
-    counts: (provider, tokens) => void counted.set(provider, tokens),
+    counts: gauge(
+      'windlass_model_minute_tokens',
+      'Tokens that count to tokens_per_minute of a provider, in this replica.',
+    ),
+    rests: gauge(
+      'windlass_model_resting_questions',
+      'Questions that wait in this replica because their provider failed several times in a row.',
+    ),
   };
 }
