@@ -102,6 +102,8 @@ export const agentExecutionReasons = {
   NotAccepted:
     'Each of max_iterations answers had a score below validation.threshold, or broke output_schema; the message has the last score.',
   ValidationFailed: 'The judge of an answer or of a tool call gave no verdict.',
+  QuestionsExceeded:
+    'The model was asked as often as max_iterations and max_tool_calls permit: most of its tool calls were refused.',
   ConversationTooLarge: 'The conversation holds more text than is kept of one.',
   ConversationLost:
     'The conversations of the tenant took more than their share, and the beginning of this one was dropped.',

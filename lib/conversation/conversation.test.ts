@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
-import type { ModelMessage } from '../models/models.ts';
 import { AppError } from '../errors.ts';
+import type { ModelMessage } from '../models/models.ts';
 import { answerBound } from './budget.ts';
 import { crowdedBy, fitting } from './messages.ts';
 import { type Effect, failure, next } from './next.ts';
@@ -224,6 +224,40 @@ describe('a conversation', () => {
     ]);
     world.run(specOf({ max_tool_calls: most }));
     expect(world.ran).toHaveLength(ran);
+  });
+
+  it.each([
+    [{ max_tool_calls: 5, max_iterations: 1 }, {}, 0, 22],
+    [{ max_tool_calls: 0, max_iterations: 1 }, {}, 0, 12],
+    [{ max_tool_calls: 1_000, max_iterations: 1 }, { max_calls: 2 }, 0, 16],
+    [{}, {}, 0, 230],
+    [{ max_tool_calls: 5, max_iterations: 1 }, {}, 3, 25],
+  ])('§11 %j with %j and %i sayings of the pod asks no more than %i questions where each call is refused', (...row) => {
+    const [execution, security, sayings, most] = row;
+    const state = emptyState();
+    const say = (record: NewRecord): void => fold(state, { ...record, at } as ConversationRecord);
+    say({ kind: 'started', agent_id: 'a', agent: 'a', version: '1', system: 's', input: 'i', model: 'm' });
+    say({ kind: 'iteration_started', iteration: 1, action: 'generate' });
+    for (let key = 0; key < sayings; key += 1) say({ kind: 'pod_said', key: `${key}`, iteration: 1, texts: ['x'] });
+    let effect = next(state, specOf(execution), security);
+    for (; effect.kind !== 'end'; effect = next(state, specOf(execution), security)) {
+      if (effect.kind === 'call_tool') {
+        const { id, name } = effect.call;
+        say({ kind: 'tool_ended', call_id: id, tool: name, content: 'ToolNotFound', is_error: true, ran: false });
+        continue;
+      }
+      say({ kind: 'model_asked', iteration: 1, call: state.modelCalls + 1 });
+      // A driver that begins here asks the last question again.
+      expect(next(state, specOf(execution), security).kind).toBe('ask_model');
+      const calls = [{ id: `call_${state.modelCalls}`, name: 'fs.raed', arguments: '{}' }];
+      const reply = { content: '', tool_calls: calls, stop: 'tool_calls', provider: 'p', model: 'm' } as const;
+      say({ kind: 'model_replied', ...reply, input_tokens: 1, output_tokens: 1 });
+    }
+    expect(state.modelCalls).toBe(most);
+    expect(effect.result).toMatchObject({
+      reason: 'QuestionsExceeded',
+      message: expect.stringContaining(`asked ${most} times`),
+    });
   });
 
   it('AMB-195 max_calls of the SecurityContext bounds the calls as well', () => {

@@ -1,6 +1,6 @@
 import type { AgentSpec } from '../../crds/schema/agent.ts';
-import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { defined } from '../defined.ts';
 import type { ModelToolCall } from '../models/models.ts';
 import { answerFacts, schemaProblem } from './answer.ts';
@@ -46,6 +46,8 @@ export type Effect =
 /** Bounds of spec.execution, with their defaults. */
 const iterationsDefault = 10;
 const toolCallsDefault = 100;
+/** Questions beyond those that the bounds of the agent account for. */
+const spareQuestions = 10;
 
 /**
  * The next step of a conversation (design §12). Pure: the same records give the same step, on whichever replica. Iterations
@@ -62,14 +64,14 @@ export function next(state: ConversationState, spec: AgentSpec, security: Securi
   const [call] = state.calls;
   if (call !== undefined) return callTool(state, call, spec, mostCalls(spec, security));
   if (state.answer !== undefined) return withAnswer(state, spec, state.answer);
-  return askModel(state, spec);
+  return askModel(state, spec, mostQuestions(state, spec, security));
 }
 
 function betweenIterations(state: ConversationState, spec: AgentSpec): Effect {
   const { completed, iteration } = state;
   if (completed === undefined) return { kind: 'begin_iteration', iteration: 1, action: 'generate' };
   if (completed.accepted) return { kind: 'end', result: accepted(state, completed.output, completed.score) };
-  const most = spec.execution?.max_iterations ?? iterationsDefault;
+  const most = mostIterations(spec);
   if (iteration >= most) {
     const message = `none of ${most} answers was accepted (max_iterations); the last one${scoreOf(completed, spec)}: ${completed.feedback ?? 'no reason given'}`;
     return { kind: 'end', result: { ...failure(state, 'NotAccepted', message), ...lastAnswer(completed) } };
@@ -90,6 +92,15 @@ const lastAnswer = ({ output, score }: { readonly output: string; readonly score
 
 const mostCalls = ({ execution }: AgentSpec, { max_calls: most }: SecurityContextSpec): number =>
   Math.min(execution?.max_tool_calls ?? toolCallsDefault, most ?? Number.POSITIVE_INFINITY);
+
+const mostIterations = ({ execution }: AgentSpec): number => execution?.max_iterations ?? iterationsDefault;
+
+/**
+ * A call that is refused counts to no bound of the agent, and costs a question. So there are as many questions for refused calls as
+ * for those that run and for answers. A saying of the pod makes one more.
+ */
+const mostQuestions = ({ podSaid }: ConversationState, spec: AgentSpec, security: SecurityContextSpec): number =>
+  2 * (mostIterations(spec) + mostCalls(spec, security)) + spareQuestions + podSaid.size;
 
 function callTool(state: ConversationState, call: ModelToolCall, spec: AgentSpec, most: number): Effect {
   const isNew = state.underWay?.call_id !== call.id;
@@ -141,8 +152,12 @@ function judgeAnswer(state: ConversationState, spec: AgentSpec, answer: string):
 
 const scored = (score: number | undefined) => (score === undefined ? {} : { score });
 
-function askModel(state: ConversationState, spec: AgentSpec): Effect {
-  const { iteration } = state;
+function askModel(state: ConversationState, spec: AgentSpec, most: number): Effect {
+  const { iteration, modelCalls, isModelAsked } = state;
+  if (!isModelAsked && modelCalls >= most) {
+    const message = `the model was asked ${most} times, the most by max_iterations and max_tool_calls, and ${state.toolCalls} tool calls ran; look in the conversation for those that were refused`;
+    return failed(state, 'QuestionsExceeded', message);
+  }
   return withinBudget(state, spec, (budget) => ({ kind: 'ask_model', iteration, budget }));
 }
 

@@ -1,5 +1,5 @@
-import type { ModelPrice } from '../node-config/node-config.ts';
 import { ownMember } from '../own-member.ts';
+import type { ModelPrice } from '../node-config/node-config.ts';
 import type { ModelMessage, ModelRequest } from './models.ts';
 
 /** USD of one answer; undefined where no price is known for the model. */
