@@ -31,7 +31,7 @@ export interface Breaker {
 }
 
 /** Hears when questions begin to wait, and when they need not any more. Without a tenant: those of all. */
-export type OnRest = (isResting: boolean, tenant?: string) => void;
+type OnRest = (isResting: boolean, tenant?: string) => void;
 
 export function createBreaker(clock: Clock, onRest: OnRest = () => undefined): Breaker {
   return new TenantBreaker(clock, onRest);

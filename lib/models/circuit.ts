@@ -21,7 +21,7 @@ export interface Circuit {
    */
   enter(entry: Entry): Promise<PoolPart | undefined>;
   failed(tenant: string): void;
-  /** The provider answered, and whoever waits need not. */
+  /** The provider answered: the entries that wait need not any more. */
   answered(): void;
 }
 

@@ -5,7 +5,7 @@ import type { ModelReply } from './models.ts';
 /** `aborted`: the caller wanted no answer any more. */
 export type RequestOutcome = 'ok' | 'aborted' | AttemptOutcome;
 
-/** What requests wait for: limits of a provider, `max_concurrency` and `tokens_per_minute`, and its rest after failures. */
+/** A reason for which requests wait: limits of a provider, `max_concurrency` and `tokens_per_minute`, and its rest after failures. */
 export type ModelLimit = 'concurrency' | 'tokens' | 'rest';
 
 /** Hears of every request to a provider. */
