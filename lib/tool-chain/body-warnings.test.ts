@@ -17,12 +17,14 @@ const warningsOf = (last: string, schema: object = {}): string[] =>
     },
   );
 
+/** A text that needs no escapes. */
+const word = { type: 'string', pattern: '^[a-z]*$' };
 const neverJson = expect.stringContaining('is no JSON');
 
 describe('warnings of body templates', () => {
   it.each([
     '{}',
-    '{"sku":"{{state.good.sku}}","all":{{state.good}},"from":"{{input.a.b}}","too":"{{state.input.x}}"}',
+    '{"sku":"{{state.good.sku}}","all":{{state.good}},"from":"{{input.a}}","too":"{{state.input.x}}"}',
     '{{input.body}}',
     '{"n":{{input.n}}, {{input.members}} }',
     '{ {{input.key}}: 1 }',
@@ -34,7 +36,7 @@ describe('warnings of body templates', () => {
     '{{#if input.a}}{"a":1}{{else}}{}{{/if}}',
     '{{#with state.good}}{"s":"{{sku}}"}{{/with}}',
     '{"a":"{{this.any}}","b":"{{@root.input.c}}","c":"{{lookup input "d"}}"}',
-  ])('has none for %s', (template) => expect(warningsOf(template)).toEqual([]));
+  ])('has none for %s', (template) => expect(warningsOf(template, { additionalProperties: word })).toEqual([]));
 
   it.each([
     ['{"a":"{{state.god.sku}}"}', 'reads state.god, and no step before this one has that name; did you mean good?'],
@@ -83,7 +85,44 @@ describe('warnings of body templates', () => {
     'sku="{{input.sku}}"',
     '{"a":1',
     '"\\u00411{{input.a}}',
-  ])('GW-WF-08 has one for %s, which is never JSON', (template) => expect(warningsOf(template)).toEqual([neverJson]));
+  ])('GW-WF-08 has one for %s, which is never JSON', (template) =>
+    expect(warningsOf(template, { additionalProperties: word })).toEqual([neverJson]),
+  );
+
+  const unescaped = (field: string) => expect.stringContaining(`puts input.${field} between quotes as it is`) as string;
+  it.each([
+    ['{"q":"{{input.q}}"}', ['q']],
+    ['{"q":"{{state.input.q}}"}', ['q']],
+    ['{"q":"a {{input.q}} {{input.q}}","r":"{{input.a.b}}"}', ['q', 'a.b']],
+    ['{{#if input.n}}{"q":"{{input.q}}"}{{else}}{"r":"{{input.r}}"}{{/if}}', ['q', 'r']],
+    ['{"q":"{{#if input.n}}{{input.q}}{{/if}}"}', ['q']],
+    ['{"n":{{input.n}}}', []],
+    ['{"\\"":{{input.n}}}', []],
+    ['{"a":"{{state.good.sku}}"}', []],
+  ])('GW-WF-16 has one for each input of any text that %s puts between quotes', (template, fields) =>
+    expect(warningsOf(template)).toEqual(fields.map(unescaped)),
+  );
+
+  it.each([
+    [{}, 1],
+    [{ type: 'string' }, 1],
+    [{ type: ['string', 'null'], maxLength: 9 }, 1],
+    [{ type: 'string', pattern: 'a' }, 1],
+    [{ type: 'string', pattern: '^.*$' }, 1],
+    [{ type: 'string', pattern: '^[^a]*$' }, 1],
+    [{ type: 'string', pattern: '^\\S+$' }, 1],
+    [{ enum: ['a', 'b"'] }, 1],
+    [{ type: 'string', pattern: '^[a-z .]{1,9}\\.$' }, 0],
+    [{ type: 'string', pattern: '^[^"\\\\\\u0000-\\u001f]*$' }, 0],
+    [{ enum: ['a', 'b'] }, 0],
+    [{ const: 'a' }, 0],
+    [{ type: 'integer' }, 0],
+    [{ type: 'string', format: 'uuid' }, 0],
+    [{ $ref: '#/$defs/word' }, 0],
+  ])('GW-WF-16 of a property %j are %i', (property, count) => {
+    const found = warningsOf('{"q":"{{input.q}}"}', { properties: { q: property } });
+    expect(found).toEqual(count === 1 ? [unescaped('q')] : []);
+  });
 
   it('has as many as a status may hold', () => {
     const many = (count: number): string =>

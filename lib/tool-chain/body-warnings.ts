@@ -1,10 +1,12 @@
 import { limits } from '../../crds/limits.ts';
 import { type Problem, warningAt } from '../../crds/problem.ts';
 import type { ToolWorkflowSpec } from '../../crds/schema/tool-workflow.ts';
-import { isJsonObject } from '../json-object.ts';
 import { meantBy } from '../../crds/similar-name.ts';
+import { isJsonObject } from '../json-object.ts';
 import type { BodyExpression, BodyNode } from './body-syntax.ts';
+import { JsonPlace } from './json-place.ts';
 import { parseBody } from './parse-body.ts';
+import { unescapedInputs } from './unescaped-inputs.ts';
 
 type Step = ToolWorkflowSpec['steps'][number];
 
@@ -26,10 +28,26 @@ export function bodyWarnings(spec: Pick<ToolWorkflowSpec, 'steps' | 'input_schem
       if (problem !== undefined) warnings.push(warningAt(at, 'unknown_value', problem));
       if (warnings.length >= limits.warnings) return warnings;
     }
+    warnings.push(...unescapedIn(nodes, { spec, inputs }).map((text) => warningAt(at, 'unescaped_text', text)));
     if (isNeverJson(nodes)) warnings.push(warningAt(at, 'not_json', neverJson));
   }
   return warnings.slice(0, limits.warnings);
 }
+
+/** Inputs that are not listed have a warning already. */
+function unescapedIn(
+  nodes: readonly BodyNode[],
+  { spec, inputs }: { readonly spec: Pick<ToolWorkflowSpec, 'input_schema'>; readonly inputs: Known['inputs'] },
+): string[] {
+  const fields = [...unescapedInputs(nodes, spec.input_schema)];
+  return fields
+    .filter(([field]) => inputProblem(field, inputs) === undefined)
+    .map((field) => unescaped(field.join('.')));
+}
+
+const unescaped = (field: string): string =>
+  `puts input.${field} between quotes as it is, so a quote in it ends the text; give ${field} an enum in input_schema, or a pattern ` +
+  'from ^ to $ that admits no quote, backslash and control character';
 
 const neverJson =
   'is no JSON with a plain text or number in place of its expressions; look for a brace, comma or quote';
@@ -121,31 +139,6 @@ function isNeverJson(nodes: readonly BodyNode[]): boolean {
 
 /** An object whose first key has no quotes. */
 const bareKey = /^\s*\{\s*[^\s"}]/;
-
-/** The place in JSON behind what was read. */
-class JsonPlace {
-  #isQuoted = false;
-  #isEscaped = false;
-  #end = '';
-
-  follow(text: string): void {
-    for (const character of text) {
-      if (this.#isEscaped) this.#isEscaped = false;
-      else if (character === '\\') this.#isEscaped = this.#isQuoted;
-      else if (character === '"') this.#isQuoted = !this.#isQuoted;
-    }
-    this.#end = text.slice(-unitLength);
-  }
-
-  /** Whether any character may follow: within quotes, and not within an escape. */
-  get takesText(): boolean {
-    return this.#isQuoted && !this.#isEscaped && !openUnit.test(this.#end);
-  }
-}
-
-/** Characters of an escape as `\u0041`, and the beginning of one. */
-const unitLength = 6;
-const openUnit = /\\u[0-9a-fA-F]{0,3}$/;
 
 function isJson(text: string): boolean {
   try {
