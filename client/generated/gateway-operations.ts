@@ -221,6 +221,12 @@ export type ReadApiSpecAnswer = {
   readonly operation_count?: number;
 };
 
+export type DeleteApiSpecAnswer = {
+  readonly id: string;
+  /** Tool workflows whose calls fail now. */
+  readonly warnings: readonly string[];
+};
+
 export type RegisterToolWorkflowBody = {
   /** Name that agents call. */
   readonly name: string;
@@ -654,7 +660,7 @@ export interface ListAuditEventsRequest {
   /** Slug of the tenant. Only an `svc:admin` whose token names no tenant may give it; absent: all tenants. */
   readonly tenant?: string;
   /** Only events of this type. */
-  readonly type?: "WorkflowRegistered" | "WorkflowInvocationStarted" | "WorkflowStepExecuted" | "WorkflowInvocationCompleted" | "WorkflowInvocationFailed" | "CredentialExchangeCompleted" | "CredentialExchangeFailed" | "TenantMismatch" | "ToolInvocationStarted" | "ToolInvocationCompleted" | "ToolInvocationRefused" | "SessionCreated" | "SessionRevoked" | "WorkflowStepStarted";
+  readonly type?: "WorkflowRegistered" | "WorkflowInvocationStarted" | "WorkflowStepExecuted" | "WorkflowInvocationCompleted" | "WorkflowInvocationFailed" | "CredentialExchangeCompleted" | "CredentialExchangeFailed" | "TenantMismatch" | "ToolInvocationStarted" | "ToolInvocationCompleted" | "ToolInvocationRefused" | "SessionCreated" | "SessionRevoked" | "WorkflowStepStarted" | "ApiSpecRegistered" | "ApiSpecDeleted" | "CliToolRegistered" | "CliToolDeleted" | "SecurityContextCreated" | "SecurityContextUpdated" | "SecurityContextDeleted";
   /** Only events of this time (RFC 3339) or later. */
   readonly from?: string;
   /** Only events before this time (RFC 3339). */
@@ -711,6 +717,9 @@ export interface DeleteApiSpecRequest {
   /** Id, as the list shows it. */
   readonly id: string;
 }
+
+/** Body of the answer of {@link Operations.deleteApiSpec}. */
+export type DeleteApiSpecReply = DeleteApiSpecAnswer;
 
 /** Arguments of {@link Operations.listToolWorkflows}. */
 export interface ListToolWorkflowsRequest {
@@ -960,14 +969,15 @@ export interface Operations {
   /**
    * Delete an API
    *
-   * Invocations of tool workflows that name it are answered with 404.
+   * Calls of tool workflows that name it are answered with 404. Those under way run to their end.
    *
    * `DELETE /v1/specs/{id}`
    *
+   * - 204 It is deleted, and no tool workflow names it.
    * - 403 `forbidden`: All tenants share it; an svc:admin without tenant_id writes it.
    * - 404 `not_found`: The tenant sees nothing of that id.
    */
-  deleteApiSpec(request: DeleteApiSpecRequest, options?: CallOptions): Promise<void>;
+  deleteApiSpec(request: DeleteApiSpecRequest, options?: CallOptions): Promise<DeleteApiSpecReply>;
   /**
    * List tool workflows
    *
@@ -1220,7 +1230,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   listApiSpecs: {"method":"GET","path":"/v1/specs","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   registerApiSpec: {"method":"POST","path":"/v1/specs","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   readApiSpec: {"method":"GET","path":"/v1/specs/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
-  deleteApiSpec: {"method":"DELETE","path":"/v1/specs/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
+  deleteApiSpec: {"method":"DELETE","path":"/v1/specs/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   listToolWorkflows: {"method":"GET","path":"/v1/workflows","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   registerToolWorkflow: {"method":"POST","path":"/v1/workflows","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   readToolWorkflow: {"method":"GET","path":"/v1/workflows/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},

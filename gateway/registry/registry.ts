@@ -13,8 +13,9 @@ import {
 } from '../../lib/kube/index.ts';
 import { createUnknownIds } from '../../lib/unknown-ids.ts';
 import type { Tenancy, TenantCaller } from '../identity/tenancy.ts';
-import type { ReplicaNews } from './replica-news.ts';
+import type { RegisteredEvents } from './change-events.ts';
 import { kubeRefusal, notFound, taken } from './refusals.ts';
+import type { ReplicaNews } from './replica-news.ts';
 
 type Object = KubeObject & Registered;
 
@@ -44,6 +45,8 @@ interface RegistryDeps<T extends Object> {
     byIndex(index: 'namespace', key: string): readonly T[];
     remember(object: T): void;
   };
+  /** Audit events of its changes; undefined where its routes tell of them, or none tells. */
+  readonly changes: RegisteredEvents | undefined;
   /** All that share the names of this kind, of one namespace. Default: those of this kind. */
   readonly rivals?: (namespace: string) => readonly Registered[];
 }
@@ -104,27 +107,32 @@ export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registr
       const name = registeredNameOf(object);
       const seen = tenancy.visibleTo(caller.tenant).flatMap(rivals);
       if (seen.some((rival) => registeredNameOf(rival) === name)) throw taken(name);
+      deps.changes?.events.require();
       const created = await kube.create(resource, object).catch((error: unknown) => {
         throw isAlreadyExists(error) ? taken(name) : kubeRefusal(error);
       });
       cache.remember(created);
-      await news.made(created.metadata.uid ?? '');
+      const uid = created.metadata.uid ?? '';
+      await deps.changes?.events.tell(deps.changes.made, caller, { id: uid, name });
+      await news.made(uid);
       return created;
     },
     remove: async (caller, id) => remove(deps, caller, await find(caller.tenant, id)),
   };
 }
 
-async function remove<T extends Object>(deps: RegistryDeps<T>, caller: TenantCaller, { metadata }: T): Promise<void> {
-  const { kube, news, tenancy, resource } = deps;
-  const { namespace, name, uid = '' } = metadata;
+async function remove<T extends Object>(deps: RegistryDeps<T>, caller: TenantCaller, object: T): Promise<void> {
+  const { kube, news, tenancy, resource, changes } = deps;
+  const { namespace, name, uid = '' } = object.metadata;
   if (namespace !== tenancy.namespaceOf(caller)) {
     throw new HttpError({ code: 'forbidden', message: 'all tenants share it; an svc:admin without tenant deletes it' });
   }
+  changes?.events.require();
   const isDeleted = await kube.delete(resource, { namespace, name }, { uid }).catch((error: unknown) => {
     if (isConflict(error)) return false;
     throw error;
   });
   if (!isDeleted) throw notFound();
+  await changes?.events.tell(changes.gone, caller, { id: uid, name: registeredNameOf(object) });
   await news.gone(uid);
 }

@@ -13,9 +13,10 @@ import { createOpenApiReader } from '../../lib/manifest/index.ts';
 import { createTenantDirectory, tenantIndex } from '../../lib/tenant/tenant-directory.ts';
 import { startTestServer, type TestServer } from '../../test/support/http-server.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
+import { namespaceIndex } from '../cluster/cluster.ts';
 import type { Operator } from '../identity/operator.ts';
 import { createTenancy } from '../identity/tenancy.ts';
-import { namespaceIndex } from '../cluster/cluster.ts';
+import { createChangeEvents } from '../registry/change-events.ts';
 import { createRegistrationEvents } from '../registry/registration-events.ts';
 import { createRegistrationRoutes, type RegistrationDeps } from './registrations.ts';
 
@@ -43,6 +44,8 @@ let server: TestServer;
 /** Ids of objects that all replicas were asked to let go of. */
 const left: string[] = [];
 let events: GatewayEvent[] = [];
+/** Events of changes, which are beside those of the specification. */
+let changes: GatewayEvent[] = [];
 let isAuditDown = false;
 /** Objects of the cluster that refuse every request in turn. */
 let refusal: KubeError | undefined;
@@ -110,9 +113,9 @@ function depsOf(): RegistrationDeps {
   const audit = {
     async append(event: GatewayEvent) {
       if (isAuditDown) throw new AppError('unavailable', 'no events are stored');
-      events.push(event);
+      (/^(ApiSpec|CliTool)/.test(event.type) ? changes : events).push(event);
     },
-    problem: () => undefined,
+    problem: () => (isAuditDown ? 'no connection' : undefined),
     close: async () => undefined,
   };
   const tenancy = createTenancy({ audit, tenants });
@@ -140,6 +143,7 @@ function depsOf(): RegistrationDeps {
     },
     registrations: createRegistrationEvents({ ...parts, bus: bus as never, audit, tenants }),
     tenancy,
+    changes: createChangeEvents(audit),
     cluster,
   };
   return deps as unknown as RegistrationDeps;
@@ -149,6 +153,7 @@ beforeEach(async () => {
   await server?.close();
   stored.clear();
   events = [];
+  changes = [];
   isAuditDown = false;
   refusal = undefined;
   const authenticate = async ({ authorization = '' }: { readonly authorization?: string }): Promise<Operator> => {
@@ -207,7 +212,7 @@ const aStep = (changes: object = {}) => ({
 const aWorkflow = (api_spec_id: string, changes: object = {}) => ({
   name: 'order.create',
   description: 'Creates an order.',
-  input_schema: { type: 'object', properties: { sku: { type: 'string' } } },
+  input_schema: { type: 'object', properties: { sku: { type: 'string', pattern: '^[a-z0-9-]*$' } } },
   api_spec_id,
   steps: [aStep()],
   ...changes,
@@ -267,6 +272,39 @@ describe('/v1/specs', () => {
       const { status, body } = await ask(method, `/v1/specs/${id}`);
       expect([status, body.error, body.code]).toEqual([404, 'not_found', 'not_found']);
     }
+  });
+
+  it('GW-WF-42 warns of the tool workflows that name an API which is deleted', async () => {
+    const api = await specId();
+    for (const name of ['b', 'a']) await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { name }));
+    const other = await specId('acme', { name: 'other' });
+    expect(await ask('DELETE', `/v1/specs/${other}`)).toEqual({ status: 204, body: undefined });
+    const names = 'tenant-acme/b, tenant-acme/a';
+    const warning = `calls of 2 tool workflows are answered 404 now: ${names}; delete them, or give them another API`;
+    expect(await ask('DELETE', `/v1/specs/${api.toUpperCase()}`)).toEqual({
+      status: 200,
+      body: { id: api, warnings: [warning] },
+    });
+  });
+
+  it('tells of what is registered and deleted, by whom, and changes nothing that it could not tell of', async () => {
+    const { id: tool } = (await ask('POST', '/v1/cli-tools', 'robot', aTool({ name: 'run.it' }))).body;
+    const api = await specId('robot');
+    await ask('POST', '/v1/workflows', 'acme', aWorkflow(api));
+    isAuditDown = true;
+    for (const path of [`/v1/specs/${api}`, `/v1/cli-tools/${tool}`])
+      expect((await ask('DELETE', path)).status).toBe(503);
+    expect((await ask('POST', '/v1/specs', 'acme', aSpec({ name: 'late' }))).status).toBe(503);
+    expect(stored.size).toBe(3);
+    isAuditDown = false;
+    for (const path of [`/v1/specs/${api}`, `/v1/cli-tools/${tool}`]) await ask('DELETE', path);
+    const of = (id: string, name: string, subject: string) => ({ tenant: 'acme', subject, data: { id, name } });
+    expect(changes).toEqual([
+      { type: 'CliToolRegistered', ...of(tool, 'run.it', 'ci') },
+      { type: 'ApiSpecRegistered', ...of(api, 'orders', 'ci') },
+      { type: 'ApiSpecDeleted', ...of(api, 'orders', 'me') },
+      { type: 'CliToolDeleted', ...of(tool, 'run.it', 'me') },
+    ]);
   });
 
   it('refuses a document that cannot be used, and names the place', async () => {

@@ -9,11 +9,12 @@ import type { OpenApiReader } from '../../lib/manifest/index.ts';
 import type { GatewayInformers } from '../cluster/cluster.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
-import type { ReplicaNews } from '../registry/replica-news.ts';
+import type { ChangeEvents } from '../registry/change-events.ts';
 import type { RegistrationEvents } from '../registry/registration-events.ts';
-import type { WholeReads } from '../registry/whole-reads.ts';
 import { createRegistry } from '../registry/registry.ts';
+import type { ReplicaNews } from '../registry/replica-news.ts';
 import { toolRivals } from '../registry/rivals.ts';
+import type { WholeReads } from '../registry/whole-reads.ts';
 import { createCliToolRoutes } from './cli-tools/index.ts';
 import { createSpecRoutes } from './specs/index.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';
@@ -28,6 +29,7 @@ export interface RegistrationDeps {
   readonly registrations: Pick<RegistrationEvents, 'registered'>;
   readonly news: ReplicaNews;
   readonly tenancy: Tenancy;
+  readonly changes: ChangeEvents;
   /** Steps that a tool workflow may have. Default: as many as the kind takes. */
   readonly stepsMax?: number;
   readonly cluster: { readonly informers: Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools'> };
@@ -40,22 +42,33 @@ const objectsOf = <T extends KubeObject>(informer: Informer<T, 'namespace'>): Wh
 
 /** Routes under which operators register APIs and tools. A name is unique over the tools of both kinds. */
 export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator>[] {
-  const { cluster } = deps;
-  const { informers } = cluster;
-  const rivals = toolRivals(informers);
-  const specs = createRegistry({ ...deps, resource: apiSpecs, cache: informers.apiSpecs.cache });
+  const { apiSpecs: specs, toolWorkflows: workflows, cliTools: tools } = deps.cluster.informers;
+  const rivals = toolRivals(deps.cluster.informers);
+  const { ofSpecs, ofTools } = changesOf(deps);
+  const registry = createRegistry({ ...deps, changes: ofSpecs, resource: apiSpecs, cache: specs.cache });
   return [
-    ...createSpecRoutes({ ...deps, registry: specs }),
+    ...createSpecRoutes({ ...deps, registry, specs: specs.cache, workflows: workflows.cache }),
     ...createWorkflowRoutes({
       ...deps,
-      registry: createRegistry({ ...deps, resource: toolWorkflows, cache: informers.toolWorkflows.cache, rivals }),
-      specs,
-      objects: objectsOf(informers.toolWorkflows),
+      registry: createRegistry({
+        ...deps,
+        changes: undefined,
+        resource: toolWorkflows,
+        cache: workflows.cache,
+        rivals,
+      }),
+      specs: registry,
+      objects: objectsOf(workflows),
     }),
     ...createCliToolRoutes({
       ...deps,
-      registry: createRegistry({ ...deps, resource: cliTools, cache: informers.cliTools.cache, rivals }),
-      objects: objectsOf(informers.cliTools),
+      registry: createRegistry({ ...deps, changes: ofTools, resource: cliTools, cache: tools.cache, rivals }),
+      objects: objectsOf(tools),
     }),
   ];
 }
+
+const changesOf = ({ changes: events }: Pick<RegistrationDeps, 'changes'>) => ({
+  ofSpecs: { events, made: 'ApiSpecRegistered', gone: 'ApiSpecDeleted' } as const,
+  ofTools: { events, made: 'CliToolRegistered', gone: 'CliToolDeleted' } as const,
+});

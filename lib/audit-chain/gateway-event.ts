@@ -14,6 +14,13 @@ export const gatewayEventTypes = [
   'SessionCreated',
   'SessionRevoked',
   'WorkflowStepStarted',
+  'ApiSpecRegistered',
+  'ApiSpecDeleted',
+  'CliToolRegistered',
+  'CliToolDeleted',
+  'SecurityContextCreated',
+  'SecurityContextUpdated',
+  'SecurityContextDeleted',
 ] as const;
 export type GatewayEventType = (typeof gatewayEventTypes)[number];
 
@@ -39,6 +46,13 @@ const outcomes: ReadonlySet<GatewayEventType> = new Set<GatewayEventType>([
   'ToolInvocationRefused',
   'TenantMismatch',
   'SessionRevoked',
+  'ApiSpecRegistered',
+  'ApiSpecDeleted',
+  'CliToolRegistered',
+  'CliToolDeleted',
+  'SecurityContextCreated',
+  'SecurityContextUpdated',
+  'SecurityContextDeleted',
 ]);
 
 export const isOutcome = ({ type }: Pick<GatewayEvent, 'type'>): boolean => outcomes.has(type);

@@ -1,13 +1,14 @@
 import { Command } from 'commander';
-import { isUid } from '../../../crds/uid.ts';
 import type { GatewayClient } from '../../../client/index.ts';
+import { isUid } from '../../../crds/uid.ts';
+import { isJsonObject } from '../../../lib/json-object.ts';
 import type { ExitCode } from '../../exit-codes.ts';
+import { type CliLaunch, examples, ok, type Run } from '../../launch.ts';
+import { printedValue, serialised } from '../../print-object.ts';
+import { tableLines } from '../../table.ts';
 import { findRow, missing } from '../../tool-gateway/find.ts';
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
 import { allRows, type GatewayKind } from '../../tool-gateway/kinds.ts';
-import { examples, type CliLaunch, ok, type Run } from '../../launch.ts';
-import { printedValue, serialised } from '../../print-object.ts';
-import { tableLines } from '../../table.ts';
 import { registerOf } from './register.ts';
 
 /** `windlass gateway spec`, and the same for each kind. */
@@ -89,7 +90,9 @@ const deleteOf =
   async (session, [name = '']): Promise<ExitCode> => {
     const { client } = await session.gateway();
     const id = await idOf(kind, client, name);
-    await kind.delete(client, id).catch((error: unknown) => Promise.reject(missing(error, kind, name)));
+    const answer = await kind.delete(client, id).catch((error: unknown) => Promise.reject(missing(error, kind, name)));
+    const warnings = isJsonObject(answer) && Array.isArray(answer['warnings']) ? answer['warnings'].map(String) : [];
+    for (const warning of warnings) session.terminal.note(`warning: ${warning}`);
     if (await printedValue(session, { kind: kind.kind, name, deleted: true })) return ok;
     session.terminal.out(session.format === 'name' ? name : `${kind.noun} ${name} deleted`);
     return ok;

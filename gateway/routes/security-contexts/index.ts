@@ -4,8 +4,8 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
 import { readPage } from '../../../lib/http/read-page.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
-import type { CacheReader } from '../../../lib/informer/index.ts';
 import { requireFleetScope } from '../../../lib/identity/index.ts';
+import type { CacheReader } from '../../../lib/informer/index.ts';
 import { securityContexts } from '../../../lib/kinds.ts';
 import { createUnlessExists, findObject, isObjectName, type KubeClient } from '../../../lib/kube/index.ts';
 import { opensFleet } from '../../../lib/tools/fleet-rights.ts';
@@ -13,9 +13,10 @@ import { toolPatternProblem } from '../../../lib/tools/known-names.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
-import type { ReplicaNews } from '../../registry/replica-news.ts';
+import type { ChangeEvents } from '../../registry/change-events.ts';
 import { sharedScope } from '../../registry/present.ts';
 import { kubeRefusal } from '../../registry/refusals.ts';
+import type { ReplicaNews } from '../../registry/replica-news.ts';
 import { createSecurityContext, deleteSecurityContext, listSecurityContexts, readSecurityContext } from './contract.ts';
 
 interface ContextRoutesDeps {
@@ -23,6 +24,7 @@ interface ContextRoutesDeps {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'replace' | 'delete'>;
   readonly news: ReplicaNews;
   readonly tenancy: Tenancy;
+  readonly changes: ChangeEvents;
 }
 
 const nameCursor = createTextCursor('security-contexts');
@@ -39,7 +41,7 @@ function createRoute(deps: ContextRoutesDeps): Route<Operator> {
     if (spec.network === 'listed') throw opensNetworks();
     if (spec.git_secrets !== undefined) throw lendsSecrets();
     const ref = { namespace: tenancy.namespaceOf(caller), name };
-    const { metadata } = await write(deps, ref, spec).catch((error: unknown) => {
+    const { metadata } = await write(deps, caller, { ref, spec }).catch((error: unknown) => {
       throw kubeRefusal(error);
     });
     const warnings = patternWarnings(spec);
@@ -50,7 +52,7 @@ function createRoute(deps: ContextRoutesDeps): Route<Operator> {
 
 /** Security contexts over HTTP: the same objects as with kubectl (spec 3 §1.2). */
 export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Operator>[] {
-  const { kube, tenancy } = deps;
+  const { kube, tenancy, changes } = deps;
   return [
     createRoute(deps),
     defineRoute<typeof listSecurityContexts, Operator>(listSecurityContexts, async ({ caller, query }) => {
@@ -71,7 +73,9 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
       const found = await find(deps, ref);
       if (found === undefined) throw notFound(name);
       const { uid = '' } = found.metadata;
+      changes.require();
       if (!(await kube.delete(securityContexts, ref, { uid }))) throw notFound(name);
+      await changes.tell('SecurityContextDeleted', caller, { id: uid, name });
       await deps.news.gone(uid);
       return json({ name });
     }),
@@ -111,11 +115,20 @@ async function find({ contexts, kube }: ContextRoutesDeps, ref: Ref): Promise<Se
   return contexts.get(`${ref.namespace}/${ref.name}`) ?? findObject(kube, securityContexts, ref);
 }
 
-async function write({ kube, contexts, news }: ContextRoutesDeps, ref: Ref, spec: SecurityContext['spec']) {
+interface Wanted {
+  readonly ref: Ref;
+  readonly spec: SecurityContext['spec'];
+}
+
+async function write(deps: ContextRoutesDeps, caller: Operator, { ref, spec }: Wanted): Promise<SecurityContext> {
+  const { kube, contexts, news, changes } = deps;
+  changes.require();
   const object: SecurityContext = { apiVersion, kind: 'SecurityContext', metadata: ref, spec };
   const made = await createUnlessExists(kube, securityContexts, object);
   const written = made ?? (await replace(kube, ref, object));
   contexts.remember(written);
+  const type = made === undefined ? 'SecurityContextUpdated' : 'SecurityContextCreated';
+  await changes.tell(type, caller, { id: written.metadata.uid ?? '', name: ref.name });
   // A change that takes a right away holds for the next call, whichever replica takes it.
   await news.written(written);
   return written;

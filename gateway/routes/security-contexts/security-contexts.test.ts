@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SecurityContext } from '../../../crds/schema/security-context.ts';
+import type { GatewayEvent } from '../../../lib/audit-chain/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { createCache } from '../../../lib/informer/index.ts';
 import { KubeError, type KubeObject } from '../../../lib/kube/index.ts';
@@ -8,12 +9,15 @@ import { startTestServer, type TestServer } from '../../../test/support/http-ser
 import { namespaceIndex } from '../../cluster/cluster.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { createTenancy } from '../../identity/tenancy.ts';
+import { createChangeEvents } from '../../registry/change-events.ts';
 import { createReplicaNews } from '../../registry/replica-news.ts';
 import { createSecurityContextRoutes } from './index.ts';
 
 let server: TestServer;
 let stored: Map<string, KubeObject>;
 let mismatches: number;
+let changes: GatewayEvent[];
+let isAuditAway: boolean;
 let refusal: KubeError | undefined;
 /** Questions that the other replicas got. */
 let heard: string[];
@@ -66,6 +70,8 @@ function kubeOf(onChange: () => void) {
 beforeEach(async () => {
   stored = new Map();
   mismatches = 0;
+  changes = [];
+  isAuditAway = false;
   refusal = undefined;
   isUnheard = false;
   const contexts = createCache<SecurityContext, 'namespace'>({ indexes: { namespace: namespaceIndex } });
@@ -77,8 +83,11 @@ beforeEach(async () => {
   follow();
   const places: Readonly<Record<string, string>> = { acme: 'tenant-acme', system: 'windlass-system' };
   const audit = {
-    append: async () => void (mismatches += 1),
-    problem: () => undefined,
+    async append(event: GatewayEvent) {
+      if (event.type === 'TenantMismatch') mismatches += 1;
+      else changes.push(event);
+    },
+    problem: () => (isAuditAway ? 'no connection' : undefined),
     close: async () => undefined,
   };
   const tenancy = createTenancy({ audit, tenants: { namespaceOf: (slug) => places[slug] } });
@@ -88,7 +97,13 @@ beforeEach(async () => {
     if (isUnheard) throw new Error('no answer');
   };
   const news = createReplicaNews({ settled }, systemClock);
-  const routes = createSecurityContextRoutes({ contexts, kube: kubeOf(follow) as never, tenancy, news });
+  const routes = createSecurityContextRoutes({
+    contexts,
+    kube: kubeOf(follow) as never,
+    tenancy,
+    news,
+    changes: createChangeEvents(audit),
+  });
   server = await startTestServer(routes as never, {
     authenticate: (async ({ authorization = '' }: { readonly authorization?: string }) => ({
       subject: 'olga',
@@ -131,6 +146,24 @@ describe('/v1/security-contexts', () => {
     const message = 'the tenant has no security context desk; give its name, which GET /v1/security-contexts lists';
     for (const method of ['GET', 'DELETE'])
       expect(await ask(method, '/desk', 'acme')).toMatchObject({ status: 404, body: { message } });
+  });
+
+  it('tells of each change and by whom, also where a replica does not answer, and makes none that it could not tell of', async () => {
+    const { id } = (await ask('POST', '', 'acme', { name: 'desk', tools: ['a'] })).body;
+    isAuditAway = true;
+    expect((await ask('POST', '', 'acme', { name: 'desk', tools: ['b'] })).status).toBe(503);
+    expect((await ask('DELETE', '/desk', 'acme')).status).toBe(503);
+    expect((await ask('GET', '/desk', 'acme')).body.tools).toEqual(['a']);
+    isAuditAway = false;
+    isUnheard = true;
+    await ask('POST', '', 'acme', { name: 'desk', tools: [] });
+    await ask('DELETE', '/desk', 'acme');
+    const of = { tenant: 'acme', subject: 'olga', data: { id, name: 'desk' } };
+    expect(changes).toEqual([
+      { type: 'SecurityContextCreated', ...of },
+      { type: 'SecurityContextUpdated', ...of },
+      { type: 'SecurityContextDeleted', ...of },
+    ]);
   });
 
   it('GW-OP-23 answers once every replica has heard of the new context, and of each change of it', async () => {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { ApiCredentials } from '../../../crds/schema/api-spec.ts';
-import { networkPattern } from '../../../crds/network.ts';
 import { limits } from '../../../crds/limits.ts';
+import { networkPattern } from '../../../crds/network.ts';
+import { ApiCredentials } from '../../../crds/schema/api-spec.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { unknownCursor } from '../../../lib/http/paging.ts';
 import { Creation, idParams, listOf, listQuery, recordFields } from '../../registry/present.ts';
@@ -132,10 +132,22 @@ export const deleteApiSpec = defineContract({
   path: '/v1/specs/{id}',
   tag,
   summary: 'Delete an API',
-  description: 'Invocations of tool workflows that name it are answered with 404.',
+  description: 'Calls of tool workflows that name it are answered with 404. Those under way run to their end.',
   access: 'bearer',
   params: idParams,
-  success: { kind: 'none', description: 'It is deleted.' },
+  success: {
+    kind: 'json',
+    description: 'It is deleted, and tool workflows name it still.',
+    schema: Type.Object({
+      id: Type.String(),
+      warnings: Type.Array(Type.String(), { description: 'Tool workflows whose calls fail now.' }),
+    }),
+    example: {
+      id: record.id,
+      warnings: ['calls of 1 tool workflow are answered 404 now: tenant-acme/place; delete it, or give it another API'],
+    },
+    bodiless: { 204: 'It is deleted, and no tool workflow names it.' },
+  },
   errors: [unknownId, notOwn],
 });
 

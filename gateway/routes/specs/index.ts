@@ -2,17 +2,21 @@ import { apiVersion } from '../../../crds/labels.ts';
 import { limits } from '../../../crds/limits.ts';
 import { errorAt, lineOfProblem } from '../../../crds/problem.ts';
 import type { ApiSpec, ApiSpecSpec } from '../../../crds/schema/api-spec.ts';
+import type { ToolWorkflow } from '../../../crds/schema/tool-workflow.ts';
 import { validateSpec } from '../../../crds/validators.ts';
 import {
+  type ApiSpecCache,
   checkDocumentSize,
   checkTenantRoom,
   credentialProblems,
   credentialTargetProblems,
   documentMaps,
   documentWarnings,
+  findApiSpec,
   objectNameOf,
   type PackedDocument,
   packDocument,
+  registeredNameOf,
   unsentOperations,
 } from '../../../lib/api-spec/index.ts';
 import { defined } from '../../../lib/defined.ts';
@@ -23,11 +27,12 @@ import { defineRoute, json, noContent, type Route } from '../../../lib/http/inde
 import { pageOf } from '../../../lib/http/paging.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import { apiSpecs } from '../../../lib/kinds.ts';
-import { configMaps, type KubeClient } from '../../../lib/kube/index.ts';
+import { configMaps, type KubeClient, keyOf } from '../../../lib/kube/index.ts';
 import type { OpenApiReader } from '../../../lib/manifest/index.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
+import type { ChangeEvents } from '../../registry/change-events.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { kubeRefusal, validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -39,7 +44,10 @@ export interface SpecRoutesDeps {
   readonly kube: Pick<KubeClient, 'create' | 'delete'>;
   readonly newId: NewId;
   readonly tenancy: Tenancy;
+  readonly changes: ChangeEvents;
   readonly registry: Registry<ApiSpec>;
+  readonly specs: ApiSpecCache;
+  readonly workflows: { values(): Iterable<ToolWorkflow> };
   readonly openApi: Pick<OpenApiReader, 'readOpenApi'>;
 }
 
@@ -64,7 +72,7 @@ function registerRoute(deps: SpecRoutesDeps): Route<Operator> {
     const packed = await packedOf(deps, body);
     if (packed !== undefined) checkTenantRoom(storedBytes(registry, caller, namespace), packed.parts.stored_bytes);
     const created = await registry.create(caller, apiSpecOf(body, namespace, packed));
-    if (packed !== undefined) await storeParts(deps, created, packed);
+    if (packed !== undefined) await storeParts(deps, caller, { created, packed });
     return json({ id: created.metadata.uid, name: body.name, ...(warnings.length > 0 && { warnings }) });
   });
   return ofOwnTenant(tenancy, route);
@@ -122,12 +130,17 @@ function apiSpecOf(body: Body, namespace: string, packed: PackedDocument | undef
 }
 
 /** The object comes first, since its parts belong to it; where one cannot be stored, nothing of it stays. */
-async function storeParts({ kube }: SpecRoutesDeps, created: ApiSpec, packed: PackedDocument): Promise<void> {
+async function storeParts(
+  { kube, changes }: SpecRoutesDeps,
+  caller: Operator,
+  { created, packed }: { readonly created: ApiSpec; readonly packed: PackedDocument },
+): Promise<void> {
   const { namespace, name, uid = '' } = created.metadata;
   try {
     for (const map of documentMaps(created, packed)) await kube.create(configMaps, map);
   } catch (error) {
-    await kube.delete(apiSpecs, { namespace, name }, { uid }).catch(() => false);
+    const isGone = await kube.delete(apiSpecs, { namespace, name }, { uid }).catch(() => false);
+    if (isGone) await changes.tell('ApiSpecDeleted', caller, { id: uid, name: registeredNameOf(created) });
     throw kubeRefusal(error);
   }
 }
@@ -157,9 +170,26 @@ function readRoute({ registry }: SpecRoutesDeps): Route<Operator> {
   );
 }
 
-function deleteRoute({ registry }: SpecRoutesDeps): Route<Operator> {
+function deleteRoute(deps: SpecRoutesDeps): Route<Operator> {
+  const { registry } = deps;
   return defineRoute<typeof deleteApiSpec, Operator>(deleteApiSpec, async ({ params, caller }) => {
-    await registry.remove(caller, params.id);
-    return noContent;
+    const id = params.id.toLowerCase();
+    const users = usersOf(deps, id);
+    await registry.remove(caller, id);
+    return users.length === 0 ? noContent : json({ id, warnings: [orphanWarning(users)] });
   });
+}
+
+/** Tool workflows that call it. Only an administrator without a tenant deletes one that several tenants may call. */
+const usersOf = ({ specs, workflows }: SpecRoutesDeps, id: string): string[] =>
+  [...workflows.values()].flatMap((workflow) =>
+    findApiSpec(specs, workflow)?.metadata.uid === id ? [keyOf(workflow)] : [],
+  );
+
+const namedMost = 5;
+
+function orphanWarning(users: readonly string[]): string {
+  const [which, them] = users.length === 1 ? ['1 tool workflow', 'it'] : [`${users.length} tool workflows`, 'them'];
+  const names = `${users.slice(0, namedMost).join(', ')}${users.length > namedMost ? ', …' : ''}`;
+  return `calls of ${which} are answered 404 now: ${names}; delete ${them}, or give ${them} another API`;
 }
