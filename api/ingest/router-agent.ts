@@ -182,8 +182,8 @@ async function waitFor(
   { metadata: { uid = '' } }: AgentExecution,
   signal: AbortSignal | undefined,
 ): Promise<AgentExecution | undefined> {
-  const end = clock.now() + bounds.waitMs;
-  while (clock.now() < end && signal?.aborted !== true) {
+  const end = clock.steadyMs() + bounds.waitMs;
+  while (clock.steadyMs() < end && signal?.aborted !== true) {
     const execution = current(uid);
     if (execution !== undefined && hasAnswer(execution)) return execution;
     await clock.sleep(bounds.lookMs, signal);

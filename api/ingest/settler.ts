@@ -87,8 +87,8 @@ class QueueSettler implements Settler {
       if (this.#waiting.size === 0) await this.#added(signal);
       if (!(await this.#settleBatch())) await clock.sleep(pauseMs, signal);
     }
-    const end = clock.now() + lastMs;
-    while (this.#waiting.size > 0 && clock.now() < end && (await this.#settleBatch()));
+    const end = clock.steadyMs() + lastMs;
+    while (this.#waiting.size > 0 && clock.steadyMs() < end && (await this.#settleBatch()));
   }
 
   /** Resolves when there is something to do, or `signal` aborts. */
