@@ -29,7 +29,10 @@ export async function startWay(): Promise<Way> {
     client.pipe(behind).pipe(client);
     client.on('error', () => behind.destroy());
     behind.on('error', () => client.destroy());
-    client.on('close', () => open.delete(client));
+    client.on('close', () => {
+      open.delete(client);
+      behind.destroy();
+    });
     open.add(client);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

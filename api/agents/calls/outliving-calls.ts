@@ -7,7 +7,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { onAbort } from '../../../lib/on-abort.ts';
 import type { ToolAnswer } from '../../../lib/tools/tool.ts';
 import { DeadlineSignal } from '../drivers/deadline-signal.ts';
-import { isUnserved } from '../drivers/driver-address.ts';
+import { isUnserved, reconnectMs } from '../drivers/driver-address.ts';
 
 /**
  * Calls of tools that cannot be made again. Such a call continues in the process that began it where its conversation moves to
@@ -15,14 +15,16 @@ import { isUnserved } from '../drivers/driver-address.ts';
  */
 export interface OutlivingCalls {
   /**
-   * Makes a call, and resolves to its answer. @throws the reason of `moved` where that aborts first: the call continues, and
-   * `elsewhere` of any replica finds it. @throws what `work` throws before that.
+   * Makes a call, and resolves to its answer, which `elsewhere` of any replica finds from now on. @throws the reason of `moved`
+   * where that aborts first: the call continues; what `work` throws before that.
    */
   run(callId: string, work: (signal: AbortSignal) => Promise<ToolAnswer>): Promise<ToolAnswer>;
   /** The answer of a call that another driver began; undefined where no process has it. @throws the reason of `moved` or of `signal`. */
   elsewhere(callId: string, signal: AbortSignal): Promise<ToolAnswer | undefined>;
-  /** The answer of such a call is written down: its process needs to keep it no longer. */
+  /** The answer of a call is written down: its process needs to keep it no longer. */
   taken(callId: string): void;
+  /** The driver leaves the conversation: calls whose answers it has not written down are for the next one. */
+  leave(): void;
 }
 
 interface OutlivingDeps {
@@ -33,7 +35,7 @@ interface OutlivingDeps {
   readonly cancel: AbortSignal;
   /** Aborts, with Stopped, where another replica wants the conversation. */
   readonly moved: AbortSignal;
-  /** Takes the end of a call that continues without its driver. */
+  /** Takes the end of calls that continue without their driver. */
   readonly onOutlives: (ended: Promise<void>) => void;
 }
 
@@ -41,8 +43,9 @@ interface OutlivingDeps {
 const keptMs = 60_000;
 /** One question waits for so long at its process. */
 const askMs = 20_000;
-/** After a loss of the connection, a process may hear questions again later than the one that asks. */
-const unheard = { times: 3, pauseMs: 500 } as const;
+/** After a loss of the connection, a process may hear questions again later than the one that asks: looks within `reconnectMs`. */
+const unheardLooks = 4;
+const unheardPauseMs = reconnectMs / (unheardLooks - 1);
 /** Questions to a process about a call that it has. */
 const questions = { answer: 'answer', taken: 'taken' } as const;
 
@@ -53,42 +56,47 @@ const addressOf = ({ execution }: OutlivingDeps, callId: string) => ({
 
 export function createOutlivingCalls(deps: OutlivingDeps): OutlivingCalls {
   const { bus, clock, moved, execution } = deps;
+  const own = new Map<string, KeptCall>();
   return {
     async run(callId, work) {
       const deadline = new DeadlineSignal(clock, execution, deps.cancel);
       const answer = work(deadline.signal).finally(() => deadline[Symbol.dispose]());
-      const here = new AbortController();
+      // From its beginning: another replica may take the conversation without a word, and asks here then.
+      const kept = keep(deps, callId, answer);
+      own.set(callId, kept);
       const { promise: left, reject } = Promise.withResolvers<never>();
-      const leave = async (): Promise<void> => {
-        await keep(deps, { callId, answer, here: here.signal });
-        reject(moved.reason);
-      };
-      const off = onAbort(moved, () => void leave());
+      const off = onAbort(moved, () => void kept.found.then(() => reject(moved.reason)));
       try {
-        const given = await Promise.race([answer, left]);
-        here.abort();
-        return given;
+        return await Promise.race([answer, left]);
       } finally {
         off();
       }
     },
     elsewhere: (callId, signal) => ask(deps, callId, AbortSignal.any([signal, moved])),
-    // An answer that is not known to be taken is kept for a minute: nothing is lost with this message.
-    taken: (callId) =>
-      void bus.request(addressOf(deps, callId), questions.taken, { timeoutMs: askMs }).catch(() => undefined),
+    taken(callId) {
+      own.get(callId)?.take();
+      // An answer that is not known to be taken is kept for a minute: nothing is lost with this message.
+      if (!own.delete(callId))
+        void bus.request(addressOf(deps, callId), questions.taken, { timeoutMs: askMs }).catch(() => undefined);
+    },
+    leave() {
+      if (own.size > 0) deps.onOutlives(Promise.all([...own.values()].map(({ ended }) => ended)).then(() => undefined));
+    },
   };
 }
 
 interface KeptCall {
-  readonly callId: string;
-  readonly answer: Promise<ToolAnswer>;
-  /** Aborts where the driver that made the call writes its answer down after all. */
-  readonly here: AbortSignal;
+  /** Resolves once replicas find it here, or it is over. */
+  readonly found: Promise<void>;
+  /** Resolves when nothing of it is here any more. */
+  readonly ended: Promise<void>;
+  /** Its answer is written down. */
+  take(): void;
 }
 
-/** Answers for the call until its answer is taken. Resolves once replicas find it here. */
-async function keep(deps: OutlivingDeps, { callId, answer, here }: KeptCall): Promise<void> {
-  const { bus, clock, cancel, onOutlives } = deps;
+/** Answers for the call until its answer is taken. */
+function keep(deps: OutlivingDeps, callId: string, answer: Promise<ToolAnswer>): KeptCall {
+  const { bus, clock, cancel } = deps;
   const taken = Promise.withResolvers<void>();
   const responder = bus.serve(addressOf(deps, callId), async ({ body, signal }) => {
     if (Buffer.from(body).toString() === questions.taken) {
@@ -99,17 +107,20 @@ async function keep(deps: OutlivingDeps, { callId, answer, here }: KeptCall): Pr
     signal.throwIfAborted();
     return written(await answer);
   });
-  const isTaken = Promise.race([taken.promise, aborted(cancel), aborted(here)]);
+  const isTaken = Promise.race([taken.promise, aborted(cancel)]);
   const over = answer.then(
     () => resultWithin(clock, keptMs, isTaken),
     () => undefined,
   );
-  onOutlives(over.then(() => responder.close(0)));
-  await Promise.race([responder.ready, over]);
+  return {
+    found: Promise.race([responder.ready, over]).then(() => undefined),
+    ended: over.then(() => responder.close(0)),
+    take: taken.resolve,
+  };
 }
 
 async function ask(deps: OutlivingDeps, callId: string, signal: AbortSignal): Promise<ToolAnswer | undefined> {
-  for (let misses = 0; misses < unheard.times; ) {
+  for (let misses = 0; misses < unheardLooks; ) {
     signal.throwIfAborted();
     try {
       const options = { timeoutMs: askMs, signal };
@@ -120,7 +131,7 @@ async function ask(deps: OutlivingDeps, callId: string, signal: AbortSignal): Pr
       if (isUnserved(error)) misses += 1;
       else if (!isAskedAgain.has(error.reason)) return undefined;
       else misses = 0;
-      await deps.clock.sleep(unheard.pauseMs, signal);
+      await deps.clock.sleep(unheardPauseMs, signal);
     }
   }
   return undefined;

@@ -141,7 +141,7 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
   }
   const answered = await answerOf(deps, tool, { ...running, isAgain }, signal);
   await end(deps, running, answered);
-  if (isAgain && isOnceOnly(tool)) deps.outliving.taken(call.id);
+  if (isOnceOnly(tool)) deps.outliving.taken(call.id);
 }
 
 /** Whether the call has begun, here or by another driver. */

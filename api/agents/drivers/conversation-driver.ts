@@ -25,7 +25,7 @@ import { Parked } from '../verdicts/approvals.ts';
 import { JudgeLater } from '../verdicts/judge-agents.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
-import { createDriverLooks, handOverMs } from './driver-address.ts';
+import { createDriverLooks, handOverMs, reconnectMs } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { Grown, readInto } from './grown.ts';
 import { writeOutcome } from './outcome.ts';
@@ -42,8 +42,11 @@ const unseenPauses = { baseMs: 1_000, maxMs: 30_000 } as const;
 /** A judge that is started adds no record. */
 const parkedAtOnce = 2;
 
-/** `parked`: it waits for a person or a judge; a `Grown` continues in a larger place in the pool. */
-type Driving = 'done' | 'parked' | Grown;
+/**
+ * `parked`: it waits for a person or a judge; `unsure`: its driver is not heard, and is looked at again; a `Grown` continues in a
+ * larger place in the pool.
+ */
+type Driving = 'done' | 'parked' | 'unsure' | Grown;
 
 interface PoolEntry {
   readonly tenant: string;
@@ -75,6 +78,9 @@ function isPodOf(execution: AgentExecution | undefined, podUid: string): boolean
   return pod === undefined || pod.uid === podUid;
 }
 
+/** Whether anything was written that a driver continues. */
+const isBegun = ({ last, state }: ConversationLog): boolean => last > 0 && state.result === undefined;
+
 /** Drives conversations to their end, each in a place of the pool of its own, as long as no other replica drives it. */
 export class ConversationDriver {
   readonly #deps: DriversDeps;
@@ -94,7 +100,7 @@ export class ConversationDriver {
 
   /** Never rejects: what fails here is tried again after a pause, in which any other replica may try it. */
   async drive(execution: AgentExecution, driven: Driven): Promise<void> {
-    const { clock, random } = this.#deps;
+    const { random } = this.#deps;
     const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
     let failures = 0;
     let { advances } = driven;
@@ -105,14 +111,17 @@ export class ConversationDriver {
       advances = driven.advances;
       return halfJitter(interruptedPauses, failures - 1, random());
     };
-    const sleep: Clock['sleep'] = async (ms) => {
-      driven.pause = new AbortController();
-      await clock.sleep(ms, AbortSignal.any([signal, driven.pause.signal]));
-      driven.pause = undefined;
-    };
+    const sleep: Clock['sleep'] = (ms) => this.#pause(driven, ms, signal);
     const pace = { clock: { sleep }, pauseAfter, signal };
     // Each error behind which it is tried no more means that it is driven no more here.
     await tryPaced(pace, () => this.#driveUntilDone(execution, driven, signal)).catch(() => undefined);
+  }
+
+  /** Ends before its time where the conversation was handed over to this replica. */
+  async #pause(driven: Driven, ms: number, signal: AbortSignal): Promise<void> {
+    driven.pause = new AbortController();
+    await this.#deps.clock.sleep(ms, AbortSignal.any([signal, driven.pause.signal]));
+    driven.pause = undefined;
   }
 
   #warn({ metadata: { namespace, name, uid } }: AgentExecution, error: unknown): void {
@@ -132,6 +141,7 @@ export class ConversationDriver {
       const { advances } = driven;
       const outcome = await this.#driveInPlace(execution, driven, { tenant: namespace, cost, signal });
       if (outcome === 'done') return;
+      if (outcome === 'unsure') await this.#pause(driven, reconnectMs, signal);
       if (outcome instanceof Grown) cost = wantedFor(outcome.textBytes);
       parked = outcome === 'parked' && driven.advances === advances ? parked + 1 : 0;
       if (parked >= parkedAtOnce)
@@ -165,7 +175,7 @@ export class ConversationDriver {
     const { driven, deadline, room } = within;
     const { uid = '' } = execution.metadata;
     // Before anything is read: most of those that another replica drives are looked at again and again.
-    if (await this.#looks.isServed(uid)) throw new Stopped();
+    await this.#requireUndriven(uid);
     const giveUp = driven.giveUp.signal;
     const log = await this.#openLog(execution, { signal: deadline.signal, giveUp });
     const read = await readInto(room, log).catch(lastingOrThrow);
@@ -174,7 +184,7 @@ export class ConversationDriver {
       return 'done';
     }
     if (read instanceof Grown) return read;
-    if (log.last > 0 && log.state.result === undefined && (await this.#looks.isServed(uid))) throw new Stopped();
+    if (isBegun(log) && !(await this.#isLeft(uid, driven, log))) return 'unsure';
     const tell = (news: LiveNews): void => this.#deps.bus.tell(liveAddress(uid), JSON.stringify(news));
     const leave = driven.leave.signal;
     const isCurrent = (podUid: string): boolean => isPodOf(this.#deps.executions.cache.getByUid(uid), podUid);
@@ -197,6 +207,25 @@ export class ConversationDriver {
     return this.#serveAndConverse(execution, { ...within, conversation });
   }
 
+  /** @throws Stopped where another replica drives the conversation. */
+  async #requireUndriven(uid: string) {
+    const look = await this.#looks.look(uid);
+    if (look === 'drives') throw new Stopped();
+    return look;
+  }
+
+  /**
+   * Whether another replica that has written to the conversation drives it no more. One whose connection breaks is not heard for
+   * a moment: it counts as gone where it is not heard twice, and wrote nothing in between (ADR 0144).
+   */
+  async #isLeft(uid: string, driven: Driven, { last }: ConversationLog): Promise<boolean> {
+    const look = await this.#requireUndriven(uid);
+    const isKnown = driven.isHandedOver || driven.place === last;
+    driven.isHandedOver = false;
+    driven.place = last;
+    return isKnown || look === 'left';
+  }
+
   #outlivingCalls(execution: AgentExecution, driven: Driven): OutlivingCalls {
     const { bus, clock } = this.#deps;
     const { cancel, moved } = driven;
@@ -213,7 +242,7 @@ export class ConversationDriver {
     try {
       // Served before anything is written: a replica that finds a record finds its driver as well.
       await Promise.race([responder.ready, aborted(AbortSignal.any([open.deadline.signal, open.driven.leave.signal]))]);
-      const isTaken = log.last > 0 && log.state.result === undefined;
+      const isTaken = isBegun(log);
       // A replica that is refused for long takes over again and again.
       const isKnown = log.state.takenOverBy.has(this.#id);
       if (isTaken && !isKnown) await log.append({ kind: 'taken_over', by: this.#id });
@@ -229,6 +258,8 @@ export class ConversationDriver {
       throw error;
     } finally {
       if (log.last > begun) open.driven.advances += 1;
+      open.driven.place = log.last;
+      open.conversation.outliving.leave();
       channel.close();
       await signed.close();
       // The one that asks for the conversation waits for the end of this, not the other way round.

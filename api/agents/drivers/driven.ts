@@ -25,8 +25,12 @@ export interface Driven extends Leaver {
   left: Promise<void>;
   /** A call that continues here, until its answer is taken. */
   outliving: Promise<void> | undefined;
-  /** Ends the pause behind an interruption. Undefined where it is in none. */
+  /** Ends the pause behind an interruption, or before a second look at its driver. Undefined where it is in none. */
   pause: AbortController | undefined;
+  /** The replica that drove it has handed it over to this one. */
+  isHandedOver: boolean;
+  /** Place of the last record when this replica last drove it, or found that no process does. */
+  place: number | undefined;
   /** Turns in which a record was added, beside that this replica took over. */
   advances: number;
   ended: Promise<void>;
@@ -45,6 +49,8 @@ export function newDriven(): Driven {
     left: Promise.resolve(),
     outliving: undefined,
     pause: undefined,
+    isHandedOver: false,
+    place: undefined,
     advances: 0,
     ended: Promise.resolve(),
   };

@@ -31,10 +31,18 @@ const apartMs = 15_000;
 /** Conversations whose drivers are remembered as silent: more than a replica drives. */
 const remembered = 10_000;
 
+/** How long a driver whose connection broke may take until its address is served again. */
+export const reconnectMs = 3_000;
+
+/**
+ * What one look at a conversation finds. `drives`: a replica drives it, as far as this one can know. `left`: its driver has
+ * left it, or is silent for long. `unserved`: no process has the address; one that connects again is not heard for a moment.
+ */
+type DriverLook = 'drives' | 'left' | 'unserved';
+
 /** Looks at the drivers of conversations. */
 interface DriverLooks {
-  /** Whether a replica drives a conversation, as far as this one can know. */
-  readonly isServed: (executionId: string) => Promise<boolean>;
+  readonly look: (executionId: string) => Promise<DriverLook>;
 }
 
 interface DriverLooksDeps {
@@ -49,15 +57,16 @@ interface DriverLooksDeps {
 export function createDriverLooks({ bus, clock }: DriverLooksDeps): DriverLooks {
   const silences = createSilences({ now: () => clock.steadyMs(), apartMs, remembered });
   return {
-    isServed: async (executionId) => {
+    look: async (executionId) => {
       try {
         const answer = await bus.request(addressOf(executionId), 'ping', { timeoutMs: pingMs });
         silences.end(executionId);
-        return Buffer.from(answer).toString() !== driverAnswers.left;
+        return Buffer.from(answer).toString() === driverAnswers.left ? 'left' : 'drives';
       } catch (error) {
-        if (hasReason(error, 'RequestTimeout')) return silences.again(executionId).looks < silentLooks;
+        if (hasReason(error, 'RequestTimeout'))
+          return silences.again(executionId).looks < silentLooks ? 'drives' : 'left';
         silences.end(executionId);
-        return !isUnserved(error);
+        return isUnserved(error) ? 'unserved' : 'drives';
       }
     },
   };

@@ -115,15 +115,24 @@ class ConversationDrivers implements Drivers {
   /** Asks the driver of the moment to stop between two effects, and drives from there on. */
   async #takeOver(execution: AgentExecution): Promise<Driven | undefined> {
     const { uid = '' } = execution.metadata;
+    const isHandedOver = await this.#askFor(uid);
+    if (isHandedOver === undefined) return undefined;
+    this.#consider(execution);
+    const driven = this.#driven.get(uid);
+    if (driven === undefined || !isHandedOver) return driven;
+    driven.isHandedOver = true;
+    driven.pause?.abort();
+    return driven;
+  }
+
+  /** Whether its driver has handed it over; false where no process answers, undefined where that is not known. */
+  async #askFor(uid: string): Promise<boolean | undefined> {
     try {
       const answer = await this.#deps.bus.request(addressOf(uid), handOver, { timeoutMs: handOverMs });
-      if (Buffer.from(answer).toString() === driverAnswers.leaving) return undefined;
-      this.#driven.get(uid)?.pause?.abort();
+      return Buffer.from(answer).toString() === driverAnswers.leaving ? undefined : true;
     } catch (error) {
-      if (!isUnserved(error)) return undefined;
+      return isUnserved(error) ? false : undefined;
     }
-    this.#consider(execution);
-    return this.#driven.get(uid);
   }
 
   #consider(execution: AgentExecution): void {

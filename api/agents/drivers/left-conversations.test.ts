@@ -38,7 +38,7 @@ describe('conversations of a driver that is silent', () => {
   it.each([askedAtOnce - 1, askedAtOnce, askedAtOnce + 1, 5_000])('are all found where there are %i', async (many) => {
     let now = 0;
     const silent = () => Promise.reject(new AppError('unavailable', 'silent', { reason: 'RequestTimeout' }));
-    const { isServed } = createDriverLooks({ bus: { request: silent }, clock: { steadyMs: () => now } });
+    const { look } = createDriverLooks({ bus: { request: silent }, clock: { steadyMs: () => now } });
     const bus = { requestAll: async () => [], serve: () => expect.unreachable() };
     const left = createLeftConversations({ bus, isDriven: () => false });
     const found = new Set<string>();
@@ -47,7 +47,7 @@ describe('conversations of a driver that is silent', () => {
     for (let scan = 0; scan < scans; scan += 1, now += scanMs) {
       const open = all.filter(({ metadata }) => !found.has(metadata.uid ?? ''));
       for (const { metadata } of await left.among(open))
-        if (!(await isServed(metadata.uid ?? ''))) found.add(metadata.uid ?? '');
+        if ((await look(metadata.uid ?? '')) !== 'drives') found.add(metadata.uid ?? '');
     }
     expect(found.size).toBe(many);
   });

@@ -1,7 +1,8 @@
 import { connect } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
-import { systemClock } from '../../clock.ts';
+import { startWay } from '../../../test/support/way.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { busLimits, type EventBus, type Responder } from '../index.ts';
 import type { Address, HandleRequest, ServeOptions } from './requester.ts';
@@ -183,6 +184,27 @@ describe('a request', () => {
       expect(await Promise.all(asked)).toHaveLength(100);
       await closed;
     }
+  });
+
+  it('is taken again as soon as the replica is connected again, without a pause', async () => {
+    const way = await startWay();
+    way.leadTo(Number(new URL(nats.server.url).port));
+    // The pause before a connection is opened anew has 100 ms at most. Each longer one lasts for ever.
+    const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms > 100 ? 3_600_000 : ms, signal);
+    const url = { WINDLASS_NATS_URL: way.url.replace('http:', 'nats:') };
+    const [asking, holding] = [nats.connect(), nats.connect(url, { clock: { ...systemClock, sleep } })];
+    const address = anAddress();
+    await serve(holding, address, echo);
+    way.cut();
+    await eventually(() => holding.problem() !== undefined);
+    way.mend();
+    const isHeard = (): Promise<boolean> =>
+      asking.request(address, 'again', second).then(
+        () => true,
+        () => false,
+      );
+    await eventually(isHeard, 5_000);
+    await way.close();
   });
 
   it('works again after the server was killed, and fails before in a known way', async () => {

@@ -72,7 +72,7 @@ class NatsResponder implements Responder {
   async #serve(onReady: () => void): Promise<void> {
     const { keeper, clock, logger, random } = this.#deps;
     const { signal } = this.#stop;
-    for (let failures = 0; !signal.aborted; failures += 1) {
+    for (let failures = 0; !signal.aborted; ) {
       const connection = await keeper.next(signal);
       if (connection === undefined) break;
       try {
@@ -80,8 +80,11 @@ class NatsResponder implements Responder {
         failures = 0;
       } catch (error) {
         logger.warn({ service: this.#service.address.service, problem: messageOf(error) }, 'service interrupted');
+        await clock.sleep(halfJitter(retry, failures, random()), signal);
+        failures += 1;
       }
-      if (!signal.aborted) await clock.sleep(halfJitter(retry, failures, random()), signal);
+      // The next connection is served at once: until then this process counts as gone.
+      if (connection.over.aborted) await connection.ended;
     }
     onReady();
   }
