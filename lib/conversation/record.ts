@@ -8,6 +8,11 @@ export interface Usage {
   readonly cost_usd?: number;
 }
 
+/** Tokens and cost of a judge. `judge` is the uid of its execution, where it is an agent: what that took counts once. */
+interface JudgeUsage extends Usage {
+  readonly judge?: string;
+}
+
 /**
  * One entry of a conversation: the append-only log of one AgentExecution in JetStream (design §12). `at` is RFC 3339.
  * Entries come in pairs, one before an effect and one after it.
@@ -52,7 +57,7 @@ export type ConversationRecord = { readonly at: string } & (
       readonly cost_usd?: number;
     }
   /** Tokens of a judge, which count like those of the agent. */
-  | ({ readonly kind: 'judge_replied' } & Usage)
+  | ({ readonly kind: 'judge_replied' } & JudgeUsage)
   | { readonly kind: 'call_judged'; readonly call_id: string; readonly allowed: boolean; readonly reason: string }
   /** The call waits for a person until then (ADR 0082). */
   | {
@@ -105,7 +110,7 @@ export type ConversationRecord = { readonly at: string } & (
       readonly iteration: number;
       readonly score: number;
       readonly feedback: string;
-    } & Partial<Usage>)
+    } & Partial<JudgeUsage>)
   | {
       readonly kind: 'iteration_completed';
       readonly iteration: number;

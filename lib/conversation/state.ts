@@ -1,6 +1,6 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
-import type { ModelMessage, ModelToolCall } from '../models/models.ts';
 import { defined } from '../defined.ts';
+import type { ModelMessage, ModelToolCall } from '../models/models.ts';
 import type { ConversationRecord, Usage } from './record.ts';
 
 type RecordOf<K extends ConversationRecord['kind']> = Extract<ConversationRecord, { kind: K }>;
@@ -57,6 +57,8 @@ export interface ConversationState {
   /** Text of the last reply, where it calls no tool and is not completed. */
   answer: { readonly text: string; readonly isCut: boolean } | undefined;
   judged: RecordOf<'iteration_judged'> | undefined;
+  /** Executions of judges whose tokens are counted. */
+  readonly judges: Set<string>;
   completed: RecordOf<'iteration_completed'> | undefined;
   toolCalls: number;
   inputTokens: number;
@@ -87,6 +89,7 @@ export const emptyState = (): ConversationState => ({
   dispatches: new Map(),
   answer: undefined,
   judged: undefined,
+  judges: new Set(),
   completed: undefined,
   toolCalls: 0,
   inputTokens: 0,
@@ -119,7 +122,7 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
     state.isModelAsked = true;
   },
   model_replied: foldReply,
-  judge_replied: (state, record) => count(state, record),
+  judge_replied: countJudge,
   call_judged: (state, record) => void state.verdicts.set(record.call_id, record),
   approval_asked: (state, asked) => void state.approvals.set(asked.call_id, { asked }),
   approval_given(state, given) {
@@ -152,8 +155,8 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
   tool_ended: foldToolEnd,
   iteration_judged(state, record) {
     state.judged = record;
-    const { input_tokens = 0, output_tokens = 0, cost_usd } = record;
-    count(state, { input_tokens, output_tokens, ...defined({ cost_usd }) });
+    const { input_tokens = 0, output_tokens = 0, cost_usd, judge } = record;
+    countJudge(state, { input_tokens, output_tokens, ...defined({ cost_usd, judge }) });
   },
   iteration_completed(state, record) {
     state.isIterationOver = true;
@@ -203,6 +206,13 @@ function count(state: ConversationState, { input_tokens: read, output_tokens: wr
   state.inputTokens += read;
   state.outputTokens += written;
   if (cost !== undefined) state.costUsd = (state.costUsd ?? 0) + cost;
+}
+
+/** A replica that repeats a step finds the same execution of the judge, whose tokens were spent once. */
+function countJudge(state: ConversationState, { judge, ...usage }: Usage & { readonly judge?: string }): void {
+  if (judge !== undefined && state.judges.has(judge)) return;
+  if (judge !== undefined) state.judges.add(judge);
+  count(state, usage);
 }
 
 function say(state: ConversationState, message: ModelMessage): void {

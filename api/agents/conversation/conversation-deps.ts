@@ -2,18 +2,19 @@ import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { EventSink } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Effect } from '../../../lib/conversation/next.ts';
+import { defined } from '../../../lib/defined.ts';
 import type { CallCounter } from '../../../lib/envelope/index.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { ModelReply, Models } from '../../../lib/models/models.ts';
 import type { Toolbox } from '../../../lib/tools/tool.ts';
-import type { Approvals } from '../verdicts/approvals.ts';
 import type { BeginDeps } from '../calls/begin-permit.ts';
-import type { JudgeAgents } from '../verdicts/judge-agents.ts';
-import type { LiveNews } from './live.ts';
-import type { ConversationLog, NewRecord } from './log.ts';
 import type { OutlivingCalls } from '../calls/outliving-calls.ts';
 import type { PodChannel } from '../pods/pod-channel.ts';
 import type { AgentCaller, RegisteredToolSource } from '../registered/index.ts';
+import type { Approvals } from '../verdicts/approvals.ts';
+import type { JudgeAgents } from '../verdicts/judge-agents.ts';
+import type { LiveNews } from './live.ts';
+import type { ConversationLog, NewRecord } from './log.ts';
 
 /** Everything that the driver of one conversation works with. */
 export interface ConversationDeps extends BeginDeps {
@@ -60,15 +61,20 @@ export async function record({ log, tell }: Pick<ConversationDeps, 'log' | 'tell
   tell({ sequence: await log.append(fields) });
 }
 
+/** `judge`: uid of the execution of a judge that is an agent. A replica that repeats this counts nothing twice. */
+interface JudgeTokens extends Pick<ModelReply, 'input_tokens' | 'output_tokens' | 'cost_usd'> {
+  readonly judge?: string;
+}
+
 /** Tokens of judges count to the budgets of the execution. */
 export async function recordJudge(
   deps: ConversationDeps,
-  { input_tokens, output_tokens, cost_usd }: Pick<ModelReply, 'input_tokens' | 'output_tokens' | 'cost_usd'>,
+  { input_tokens, output_tokens, cost_usd, judge }: JudgeTokens,
 ): Promise<void> {
   await record(deps, {
     kind: 'judge_replied',
     input_tokens,
     output_tokens,
-    ...(cost_usd === undefined ? {} : { cost_usd }),
+    ...defined({ cost_usd, judge }),
   });
 }

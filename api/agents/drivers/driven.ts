@@ -1,8 +1,8 @@
 import type { ConversationState } from '../../../lib/conversation/state.ts';
-import type { Leaver } from './leave-all.ts';
+import type { SignedCalls } from '../calls/signed-calls.ts';
 import type { PodChannel } from '../pods/pod-channel.ts';
 import type { PodSaying } from '../pods/pod-sayings.ts';
-import type { SignedCalls } from '../calls/signed-calls.ts';
+import type { Leaver } from './leave-all.ts';
 
 /** A conversation that this replica drives. */
 export interface OpenConversation {

@@ -6,8 +6,8 @@ import type { ModelRequest } from '../../../lib/models/models.ts';
 import type { Tool, ToolAnswer } from '../../../lib/tools/tool.ts';
 import { executionOf, podTool, replyOf, SharedExecutions, specOf, startReplica } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
-import { type JudgeAgents, JudgeLater } from '../verdicts/judge-agents.ts';
 import { createConversationFeed } from '../conversation/live.ts';
+import { type JudgeAgents, JudgeLater } from '../verdicts/judge-agents.ts';
 
 const replicas = useReplicas();
 
@@ -46,7 +46,7 @@ const refusal = new KubeError(
 function judgesAfter(refusals: number) {
   const result = vi.fn<JudgeAgents['result']>(async () => {
     if (result.mock.calls.length <= refusals) throw new JudgeLater('refused', { cause: refusal });
-    return { output: '{"score":1,"feedback":""}', input_tokens: 1, output_tokens: 1 };
+    return { judge: 'j', output: '{"score":1,"feedback":""}', input_tokens: 1, output_tokens: 1 };
   });
   return { idle: async () => undefined, result };
 }
@@ -99,7 +99,12 @@ describe('a conversation that Kubernetes refuses for long', () => {
       asked += 1;
       if (asked % 3 !== 0) throw new JudgeLater('refused', { cause: refusal });
       const score = iteration === 1 ? 0 : 1;
-      return { output: JSON.stringify({ score, feedback: 'again' }), input_tokens: 1, output_tokens: 1 };
+      return {
+        judge: `j-${iteration}`,
+        output: JSON.stringify({ score, feedback: 'again' }),
+        input_tokens: 1,
+        output_tokens: 1,
+      };
     });
     replicas.start({ shared, spec, clock, judges, ask: async () => replyOf('the answer') });
     shared.put(executionOf('moved'));
@@ -113,6 +118,7 @@ describe('a conversation that Kubernetes refuses for long', () => {
     const judges = judgesAfter(1);
     judges.result.mockImplementationOnce(() => Promise.reject(new JudgeLater('refused', { cause: refusal })));
     judges.result.mockResolvedValueOnce({
+      judge: 'j',
       output: '{"score":0,"feedback":"again"}',
       input_tokens: 1,
       output_tokens: 1,

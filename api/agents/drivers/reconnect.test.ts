@@ -62,71 +62,65 @@ const callOnce = async ({ messages }: ModelRequest): Promise<ModelReply> => {
 const outcomeOf = (shared: SharedExecutions) =>
   vi.waitFor(() => expect(shared.outcomes).toHaveLength(1), { timeout: 20_000 }).then(() => shared.outcomes[0]);
 
-it(
-  'a conversation is not taken from a replica whose connection breaks for a moment, and its model is asked once',
-  { timeout: 60_000 },
-  async () => {
-    const shared = new SharedExecutions();
-    const reply = Promise.withResolvers<ModelReply>();
-    const ask = vi.fn<() => Promise<ModelReply>>(() => reply.promise);
-    const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
-    replicas.start({ shared, ask, bus });
-    shared.put(executionOf('broken'));
-    await isIn('broken', 'model_asked');
-    way.cut();
-    await isLost(bus);
-    // It looks at once, and finds no driver.
-    replicas.start({ shared, ask, bus: other });
-    await systemClock.sleep(1_500);
-    way.mend();
-    await isBack(bus);
-    await systemClock.sleep(4_000);
-    expect(ask).toHaveBeenCalledTimes(1);
-    reply.resolve(replyOf('the answer'));
-    expect(await outcomeOf(shared)).toMatchObject({ phase: 'completed', output: 'the answer' });
-    expect(await kindsOf('broken')).not.toContain('taken_over');
-  },
-);
+it('a conversation is not taken from a replica whose connection breaks for a moment, and its model is asked once', {
+  timeout: 60_000,
+}, async () => {
+  const shared = new SharedExecutions();
+  const reply = Promise.withResolvers<ModelReply>();
+  const ask = vi.fn<() => Promise<ModelReply>>(() => reply.promise);
+  const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
+  replicas.start({ shared, ask, bus });
+  shared.put(executionOf('broken'));
+  await isIn('broken', 'model_asked');
+  way.cut();
+  await isLost(bus);
+  // It looks at once, and finds no driver.
+  replicas.start({ shared, ask, bus: other });
+  await systemClock.sleep(1_500);
+  way.mend();
+  await isBack(bus);
+  await systemClock.sleep(4_000);
+  expect(ask).toHaveBeenCalledTimes(1);
+  reply.resolve(replyOf('the answer'));
+  expect(await outcomeOf(shared)).toMatchObject({ phase: 'completed', output: 'the answer' });
+  expect(await kindsOf('broken')).not.toContain('taken_over');
+});
 
-it(
-  'AMB-197 a call that runs once is answered by its process where its conversation was taken without a hand-over',
-  { timeout: 60_000 },
-  async () => {
-    const shared = new SharedExecutions();
-    const { tool, run, end } = onceTool();
-    const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
-    replicas.start({ shared, ask: callOnce, tools: [tool], bus });
-    shared.put(executionOf('taken'));
-    await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
-    way.cut();
-    await isLost(bus);
-    replicas.start({ shared, ask: callOnce, tools: [tool], bus: other });
-    await isIn('taken', 'taken_over');
-    way.mend();
-    await isBack(bus);
-    end('nine');
-    expect(await outcomeOf(shared)).toMatchObject({ output: 'heard nine', tool_calls: 1 });
-    expect(run).toHaveBeenCalledTimes(1);
-  },
-);
+it('AMB-197 a call that runs once is answered by its process where its conversation was taken without a hand-over', {
+  timeout: 60_000,
+}, async () => {
+  const shared = new SharedExecutions();
+  const { tool, run, end } = onceTool();
+  const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
+  replicas.start({ shared, ask: callOnce, tools: [tool], bus });
+  shared.put(executionOf('taken'));
+  await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
+  way.cut();
+  await isLost(bus);
+  replicas.start({ shared, ask: callOnce, tools: [tool], bus: other });
+  await isIn('taken', 'taken_over');
+  way.mend();
+  await isBack(bus);
+  end('nine');
+  expect(await outcomeOf(shared)).toMatchObject({ output: 'heard nine', tool_calls: 1 });
+  expect(run).toHaveBeenCalledTimes(1);
+});
 
-it(
-  'AMB-197 the answer of a call is kept where its driver was overtaken before it could write it down',
-  { timeout: 60_000 },
-  async () => {
-    const shared = new SharedExecutions();
-    const { tool, run, end } = onceTool();
-    const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
-    replicas.start({ shared, ask: callOnce, tools: [tool], bus });
-    shared.put(executionOf('overtaken'));
-    await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
-    way.cut();
-    await isLost(bus);
-    end('ten');
-    replicas.start({ shared, ask: callOnce, tools: [tool], bus: other });
-    await isIn('overtaken', 'taken_over');
-    way.mend();
-    expect(await outcomeOf(shared)).toMatchObject({ output: 'heard ten', tool_calls: 1 });
-    expect(run).toHaveBeenCalledTimes(1);
-  },
-);
+it('AMB-197 the answer of a call is kept where its driver was overtaken before it could write it down', {
+  timeout: 60_000,
+}, async () => {
+  const shared = new SharedExecutions();
+  const { tool, run, end } = onceTool();
+  const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
+  replicas.start({ shared, ask: callOnce, tools: [tool], bus });
+  shared.put(executionOf('overtaken'));
+  await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
+  way.cut();
+  await isLost(bus);
+  end('ten');
+  replicas.start({ shared, ask: callOnce, tools: [tool], bus: other });
+  await isIn('overtaken', 'taken_over');
+  way.mend();
+  expect(await outcomeOf(shared)).toMatchObject({ output: 'heard ten', tool_calls: 1 });
+  expect(run).toHaveBeenCalledTimes(1);
+});

@@ -14,10 +14,10 @@ import { findObject, isRetryable, type KubeClient, mayPass } from '../../../lib/
 import type { Logger } from '../../../lib/logger.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { marksOfJudge } from '../../cluster/lineages.ts';
-import { start, type StartAgentDeps } from '../../routes/agent-executions/start.ts';
-import { JudgeFailed, type JudgedAnswer } from './judge.ts';
-import { createCancelUnwanted, isUnderWay, judgesUnderWay } from './unwanted-judges.ts';
+import { type StartAgentDeps, start } from '../../routes/agent-executions/start.ts';
 import type { AgentCaller } from '../registered/index.ts';
+import { type JudgedAnswer, JudgeFailed } from './judge.ts';
+import { createCancelUnwanted, isUnderWay, judgesUnderWay } from './unwanted-judges.ts';
 
 /** An answer that an agent is to judge. */
 interface JudgeQuestion {
@@ -34,6 +34,8 @@ interface JudgeQuestion {
 
 /** The agent's answer, and the tokens that it took. */
 interface JudgeResult {
+  /** Uid of its execution. */
+  readonly judge: string;
   /** JudgeFailed where its execution ended without an answer. */
   readonly output: string | JudgeFailed;
   readonly input_tokens: number;
@@ -89,13 +91,14 @@ const lookMs = 30_000;
 
 async function resultOf(deps: JudgeAgentsDeps, question: JudgeQuestion): Promise<JudgeResult | undefined> {
   const judge = await judgeOf(deps, question);
+  const { uid = '' } = judge.metadata;
   deps.executions.cache.remember(judge);
   if (isUnderWay(judge)) return undefined;
   const whole = await deps.executions.whole(judge);
   const { output, phase, input_tokens = 0, output_tokens = 0, cost_usd } = whole?.spec.result ?? {};
   const isAnswered = output !== undefined && phase === 'completed';
   const said = isAnswered ? output : noVerdict(question, whole ?? judge);
-  return { output: said, input_tokens, output_tokens, ...defined({ cost_usd }) };
+  return { judge: uid, output: said, input_tokens, output_tokens, ...defined({ cost_usd }) };
 }
 
 /** The execution that judges this answer; it is made where it is not there. @throws JudgeFailed */

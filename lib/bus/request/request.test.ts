@@ -198,12 +198,13 @@ describe('a request', () => {
     way.cut();
     await eventually(() => holding.problem() !== undefined);
     way.mend();
-    const isHeard = (): Promise<boolean> =>
-      asking.request(address, 'again', second).then(
-        () => true,
-        () => false,
-      );
-    await eventually(isHeard, 5_000);
+    await eventually(() => holding.problem() === undefined);
+    let answer: string | undefined;
+    await eventually(async () => {
+      answer = await asking.request(address, 'again', second).then(text, () => undefined);
+      return answer !== undefined;
+    }, 5_000);
+    expect(answer).toBe('again');
     await way.close();
   });
 

@@ -1,17 +1,17 @@
 import type { Msg } from '@nats-io/transport-node';
+import { halfJitter } from '../../backoff.ts';
 import { type Clock, resultWithin } from '../../clock.ts';
 import { AppError, messageOf } from '../../errors.ts';
-import { halfJitter } from '../../backoff.ts';
 import type { Logger } from '../../logger.ts';
 import { onAbort } from '../../on-abort.ts';
-import type { BusObserver } from '../bus-observer.ts';
-import { busLimits } from '../limits.ts';
 import type { BusConnection } from '../bus-connection.ts';
+import type { BusObserver } from '../bus-observer.ts';
 import type { ConnectionKeeper } from '../connection-keeper.ts';
+import { busLimits } from '../limits.ts';
 import { Answering } from './answering.ts';
-import type { Address, HandleRequest, Responder, ServeOptions } from './requester.ts';
 import type { ConnectionRequests } from './connection-requests.ts';
-import { errorText, headerNames, addressKey, requestSubject, timeoutOf, tooLarge } from './wire.ts';
+import type { Address, HandleRequest, Responder, ServeOptions } from './requester.ts';
+import { addressKey, errorText, headerNames, requestSubject, timeoutOf, tooLarge } from './wire.ts';
 
 export interface ResponderDeps {
   readonly clock: Clock;
