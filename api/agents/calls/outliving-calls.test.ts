@@ -1,11 +1,14 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
+import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
 import type { Tool, ToolAnswer } from '../../../lib/tools/tool.ts';
 import { executionOf, replyOf, SharedExecutions } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
 import { createConversationFeed } from '../conversation/live.ts';
+import { addressOf } from '../drivers/driver-address.ts';
+import { roomLimits } from '../drivers/room.ts';
 
 const replicas = useReplicas();
 const never = new AbortController().signal;
@@ -148,3 +151,62 @@ it.each(['cancelled', 'out of time'] as const)(
     await vi.waitFor(() => expect(run.mock.calls[0]?.[0].aborted).toBe(true), { timeout: 20_000 });
   },
 );
+
+/** As another replica that wants the conversation. */
+const handOver = (uid: string) => replicas.connect().request(addressOf(uid), 'hand_over', { timeoutMs: 20_000 });
+
+it('two calls of one execution that continue without their driver both end with it', { timeout: 60_000 }, async () => {
+  const uid = 'two-calls';
+  const signals: AbortSignal[] = [];
+  const run: RunTool = (signal) => {
+    signals.push(signal);
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+  };
+  const shared = new SharedExecutions();
+  const execution = executionOf(uid);
+  const script = async () => replyOf('', [['count', {}]]);
+  const { drivers } = replicas.start({ shared, ask: script, tools: [toolOf(run)], leaving: patient });
+  shared.put(execution);
+  for (const begun of [1, 2]) {
+    await vi.waitFor(() => expect(signals).toHaveLength(begun), { timeout: 20_000 });
+    await handOver(uid);
+    if (begun === 2) break;
+    // As by a replica for which the outcome is unknown.
+    const [started] = (await recordsOf(uid)).filter((record) => record.kind === 'tool_started');
+    const { call_id = '', tool = '' } = started ?? {};
+    const end = {
+      kind: 'tool_ended',
+      call_id,
+      tool,
+      content: '',
+      is_error: true,
+      ran: true,
+      at: '2026-01-01T00:00:00Z',
+    };
+    await replicas
+      .connect()
+      .logs(conversationLogs)
+      .append({ tenant: 'acme', key: uid, body: JSON.stringify(end) });
+    await drivers.open(execution, never);
+  }
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  shared.put({ ...execution, spec: { ...execution.spec, cancel: { at: '2026-01-01T00:00:00Z' } } as never });
+  await vi.waitFor(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]), { timeout: 5_000 });
+});
+
+it('a call that does not heed the end of its execution gives its place in the pool back', {
+  timeout: 60_000,
+}, async () => {
+  const shared = new SharedExecutions();
+  const run = vi.fn<RunTool>(() => new Promise(() => undefined));
+  const script = async () => (run.mock.calls.length === 0 ? replyOf('', [['count', {}]]) : replyOf('the answer'));
+  const poolBytes = roomLimits.unreadBytes;
+  replicas.start({ shared, ask: script, tools: [toolOf(run)], leaving: patient, poolBytes });
+  const execution = executionOf('deaf');
+  shared.put(execution);
+  await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
+  await handOver('deaf');
+  shared.put({ ...execution, spec: { ...execution.spec, cancel: { at: '2026-01-01T00:00:00Z' } } as never });
+  shared.put(executionOf('next'));
+  expect(await outcomeOf(shared)).toMatchObject({ output: 'the answer' });
+});

@@ -41,6 +41,8 @@ interface OutlivingDeps {
 
 /** How long an answer is kept for the driver that writes it down: a server of NATS that is restarted is back within this. */
 const keptMs = 60_000;
+/** A call that is to end has so long for it. */
+const deafMs = 5_000;
 /** One question waits for so long at its process. */
 const askMs = 20_000;
 /** After a loss of the connection, a process may hear questions again later than the one that asks: looks within `reconnectMs`. */
@@ -62,7 +64,7 @@ export function createOutlivingCalls(deps: OutlivingDeps): OutlivingCalls {
       const deadline = new DeadlineSignal(clock, execution, deps.cancel);
       const answer = work(deadline.signal).finally(() => deadline[Symbol.dispose]());
       // From its beginning: another replica may take the conversation without a word, and asks here then.
-      const kept = keep(deps, callId, answer);
+      const kept = keep(deps, { callId, answer, end: deadline.signal });
       own.set(callId, kept);
       const { promise: left, reject } = Promise.withResolvers<never>();
       const off = onAbort(moved, () => void kept.found.then(() => reject(moved.reason)));
@@ -94,8 +96,15 @@ interface KeptCall {
   take(): void;
 }
 
-/** Answers for the call until its answer is taken. */
-function keep(deps: OutlivingDeps, callId: string, answer: Promise<ToolAnswer>): KeptCall {
+interface BegunCall {
+  readonly callId: string;
+  readonly answer: Promise<ToolAnswer>;
+  /** Aborts where the call is to end. */
+  readonly end: AbortSignal;
+}
+
+/** Answers for the call until its answer is taken, or it does not heed its end. */
+function keep(deps: OutlivingDeps, { callId, answer, end }: BegunCall): KeptCall {
   const { bus, clock, cancel } = deps;
   const taken = Promise.withResolvers<void>();
   const responder = bus.serve(addressOf(deps, callId), async ({ body, signal }) => {
@@ -108,10 +117,12 @@ function keep(deps: OutlivingDeps, callId: string, answer: Promise<ToolAnswer>):
     return written(await answer);
   });
   const isTaken = Promise.race([taken.promise, aborted(cancel)]);
-  const over = answer.then(
+  const isGivenUp = aborted(end).then(() => clock.sleep(deafMs));
+  const isOver = answer.then(
     () => resultWithin(clock, keptMs, isTaken),
     () => undefined,
   );
+  const over = Promise.race([isOver, isGivenUp]);
   return {
     found: Promise.race([responder.ready, over]).then(() => undefined),
     ended: over.then(() => responder.close(0)),

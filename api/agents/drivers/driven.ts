@@ -15,6 +15,7 @@ export interface OpenConversation {
 
 /** A conversation from the moment in which this replica considers it. */
 export interface Driven extends Leaver {
+  readonly uid: string;
   conversation: OpenConversation | undefined;
   /** Resolves when it is open here, or will not be. */
   settled: Promise<void>;
@@ -36,9 +37,10 @@ export interface Driven extends Leaver {
   ended: Promise<void>;
 }
 
-export function newDriven(): Driven {
+export function newDriven(uid: string): Driven {
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
   return {
+    uid,
     leave: new AbortController(),
     giveUp: new AbortController(),
     cancel: new AbortController(),

@@ -33,8 +33,8 @@ class ConversationDrivers implements Drivers {
   readonly #deps: DriversDeps;
   readonly #driver: ConversationDriver;
   readonly #driven = new Map<string, Driven>();
-  /** Conversations that have left, but for a call that continues here. */
-  readonly #outlived = new Map<string, Driven>();
+  /** Conversations that have left, but for a call that continues here. One may leave again before the first call has ended. */
+  readonly #outlived = new Set<Driven>();
   #stop: AbortSignal = AbortSignal.abort();
 
   constructor(deps: DriversDeps) {
@@ -63,7 +63,7 @@ class ConversationDrivers implements Drivers {
   }
 
   #all(): Driven[] {
-    return [...this.#driven.values(), ...this.#outlived.values()];
+    return [...this.#driven.values(), ...this.#outlived];
   }
 
   /** One that is to leave is taken over by the replica that looks for those without a driver. */
@@ -73,7 +73,8 @@ class ConversationDrivers implements Drivers {
   }
 
   #cancel(uid: string): void {
-    for (const driven of [this.#driven.get(uid), this.#outlived.get(uid)]) driven?.cancel.abort();
+    this.#driven.get(uid)?.cancel.abort();
+    for (const driven of this.#outlived) if (driven.uid === uid) driven.cancel.abort();
   }
 
   /** Most conversations that another replica drives are passed over without a question for each. */
@@ -138,18 +139,14 @@ class ConversationDrivers implements Drivers {
   #consider(execution: AgentExecution): void {
     const { uid = '' } = execution.metadata;
     if (this.#stop.aborted || this.#driven.has(uid)) return;
-    const driven = newDriven();
+    const driven = newDriven(uid);
     this.#driven.set(uid, driven);
     driven.left = this.#driver.drive(execution, driven).then(() => {
       driven.settle();
       this.#driven.delete(uid);
-      if (driven.outliving !== undefined) this.#outlived.set(uid, driven);
+      if (driven.outliving !== undefined) this.#outlived.add(driven);
     });
-    driven.ended = driven.left
-      .then(() => driven.outliving)
-      .then(() => {
-        if (this.#outlived.get(uid) === driven) this.#outlived.delete(uid);
-      });
+    driven.ended = driven.left.then(() => driven.outliving).then(() => void this.#outlived.delete(driven));
   }
 }
 
