@@ -3,21 +3,21 @@ import { agentOwnerOf } from '../../lib/archive/create-archive.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { keyOf } from '../../lib/kube/index.ts';
 import { agentInformer } from '../agent/informer.ts';
-import { archiving } from '../archiving/archiving.ts';
 import type { Archives } from '../archiving/archives.ts';
+import { archiving } from '../archiving/archiving.ts';
 import { defineModule, type ModuleContext } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
 import { podQuotaGate } from '../step-pods/own-pod.ts';
-import { ownerKey } from '../step-pods/step.ts';
 import { podSettings } from '../step-pods/settings.ts';
+import { ownerKey } from '../step-pods/step.ts';
 import { endingNamespaces, tenantInformer } from '../tenants.ts';
 import { volumeInformer } from '../volume/informers.ts';
 import { agentRecords } from './agent-records.ts';
 import { agentExecutionInformer } from './informer.ts';
-import { createRecordedEnd } from './recorded-end.ts';
 import { createAgentExecutionReconcile } from './reconcile.ts';
+import { createRecordedEnd } from './recorded-end.ts';
 
 const kind = 'AgentExecution';
 
@@ -73,7 +73,7 @@ export const agentExecutionModule = defineModule({
       volumes: volumes.cache,
       settings: { ...(await podSettings(kube, config)), gateway: config.WINDLASS_AGENT_GATEWAY },
       archives,
-      recordedEnd: createRecordedEnd({ bus, logs: bus.logs(conversationLogs), tenants: context.tenants }),
+      recordedEnd: createRecordedEnd({ bus, logs: bus.logs(conversationLogs), tenants: context.tenants, clock }),
       quota,
       isEnding: endingNamespaces(tenants),
       ttlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS,

@@ -736,7 +736,11 @@ describe('an execution of an agent ends', () => {
       ended,
       /ended at 2026-01-02T00:14:59.000Z, and its outcome/,
     ],
-    ['the event bus does not say whether it has ended', { kind: 'unknown' }, /the event bus does not say/],
+    [
+      'the event bus does not say whether it has ended',
+      { kind: 'unknown', problem: 'no answer' },
+      /the event bus does not say .*: no answer$/,
+    ],
   ])('not with its pod where %s', async (_title, recorded, message) => {
     const { run, status, podIs, clock, asks } = world({ recorded });
     await run();
@@ -752,7 +756,11 @@ describe('an execution of an agent ends', () => {
 
   it.each<[string, Recorded, RegExp]>([
     ['its conversation has ended before it', ended, /ended at 2026-01-02T00:14:59.000Z, and Kubernetes stored no/],
-    ['the event bus does not say whether it has ended', { kind: 'unknown' }, /; the event bus does not say/],
+    [
+      'the event bus does not say whether it has ended',
+      { kind: 'unknown', problem: 'no answer' },
+      /; the event bus does not say/,
+    ],
   ])('not at its deadline where %s: a minute later', async (_title, recorded, message) => {
     const { run, status, clock } = world({ recorded });
     await run();

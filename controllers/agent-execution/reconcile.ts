@@ -36,7 +36,7 @@ import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
 import { makePod, type Wait } from './make-pod.ts';
 import { isOfVolume, planPod } from './plan-pod.ts';
-import { lateOutcome, outcomePending, type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
+import { endByPod, lateOutcome, type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
 import { endedStatus, statusWith } from './status.ts';
 import { withWaitingJudge } from './waiting-judge.ts';
 
@@ -236,9 +236,8 @@ async function followPod(deps: AgentExecutionDeps, execution: AgentExecution, ui
 
 /** An outcome that the conversation has counts, whatever became of its pod. */
 async function failByPod(deps: AgentExecutionDeps, execution: AgentExecution, why: Reasoned): Promise<ReconcileResult> {
-  const pending = await outcomePending(deps, execution);
-  if (pending === undefined) return finish(deps, execution, failed(why));
-  return waitFor(deps, execution, pending, agentLimits.outcomeMs);
+  const { isPending, ...end } = await endByPod(deps, execution, why);
+  return isPending ? waitFor(deps, execution, end, agentLimits.outcomeMs) : finish(deps, execution, failed(end));
 }
 
 /** The server is asked before the pod counts as gone, lost or failed: a watch may be behind. */

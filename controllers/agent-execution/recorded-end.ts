@@ -5,6 +5,8 @@ import type { EventBus, TenantLogs } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { logTenantOf } from '../../lib/conversation/place.ts';
 import type { ConversationRecord } from '../../lib/conversation/record.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { createSilences } from '../../lib/silences.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { End, Reasoned } from './decide.ts';
 import { agentLimits } from './limits.ts';
@@ -13,8 +15,8 @@ import { agentLimits } from './limits.ts';
 type ConversationEnd =
   | { readonly kind: 'ended'; readonly at: string }
   | { readonly kind: 'open' }
-  /** The event bus does not say. */
-  | { readonly kind: 'unknown' };
+  /** The event bus does not say. `isForGood`: it is there, and has not said for so long that nothing waits for it any more. */
+  | { readonly kind: 'unknown'; readonly problem: string; readonly isForGood?: true };
 
 /** Never rejects. */
 export type RecordedEnd = (execution: AgentExecution) => Promise<ConversationEnd>;
@@ -23,22 +25,34 @@ interface RecordedEndDeps {
   readonly bus: Pick<EventBus, 'problem'>;
   readonly logs: Pick<TenantLogs, 'peek'>;
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
+  readonly clock: Pick<Clock, 'steadyMs'>;
 }
 
 const timeout: AgentExecutionReason = 'Timeout';
 
-export function createRecordedEnd({ bus, logs, tenants }: RecordedEndDeps): RecordedEnd {
+/** For so long an event bus that is there may not answer, such as one whose account lacks a permission. */
+export const untoldMs = 5 * 60_000;
+/** Looks are 15 s apart, or as far as a busy queue brings them. */
+const apartMs = untoldMs / 2;
+/** Executions whose looks without an answer are remembered. */
+const remembered = 10_000;
+
+export function createRecordedEnd({ bus, logs, tenants, clock }: RecordedEndDeps): RecordedEnd {
+  const silences = createSilences({ now: () => clock.steadyMs(), apartMs, remembered });
   return async (execution) => {
     const { uid: key = '' } = execution.metadata;
     const tenant = logTenantOf(execution, tenants);
     const problem = bus.problem();
     if (tenant === undefined || problem === notConfiguredProblem) return { kind: 'open' };
     // Nothing waits here for a bus that is away.
-    if (problem !== undefined) return { kind: 'unknown' };
+    if (problem !== undefined) return { kind: 'unknown', problem };
     try {
-      return endIn(await logs.peek({ tenant, key }));
-    } catch {
-      return { kind: 'unknown' };
+      const end = endIn(await logs.peek({ tenant, key }));
+      silences.end(key);
+      return end;
+    } catch (error) {
+      const isForGood = silences.again(key).lastsMs >= untoldMs;
+      return { kind: 'unknown', problem: messageOf(error), ...(isForGood ? { isForGood } : {}) };
     }
   };
 }
@@ -58,26 +72,38 @@ function parsed(body: Uint8Array): ConversationRecord | undefined {
   }
 }
 
-/**
- * Why an execution whose pod failed gets no verdict yet: its outcome is on its way, or may be. The deadline bounds the wait.
- */
-export const outcomePending = (deps: Asked, execution: AgentExecution): Promise<Reasoned | undefined> =>
-  pending(deps, execution, 'the pod has ended, and the event bus does not say whether the conversation has');
-
 interface Asked {
   readonly recordedEnd: RecordedEnd;
 }
 
-async function pending(
-  { recordedEnd }: Asked,
-  execution: AgentExecution,
-  unknown: string,
-): Promise<Reasoned | undefined> {
-  const end = await recordedEnd(execution);
-  if (end.kind === 'open') return undefined;
-  const ended = end.kind === 'ended' && `the conversation ended at ${end.at}, and its outcome is not stored yet`;
-  return { reason: 'OutcomePending', message: ended || unknown };
+/** The verdict on an execution whose pod failed, or why there is none yet. */
+interface EndByPod extends Reasoned {
+  readonly isPending: boolean;
 }
+
+/**
+ * The outcome of the conversation may be on its way, and counts then whatever became of the pod. The deadline bounds the wait for it, and
+ * `untoldMs` the wait for an event bus that is there.
+ */
+export async function endByPod({ recordedEnd }: Asked, execution: AgentExecution, why: Reasoned): Promise<EndByPod> {
+  const end = await recordedEnd(execution);
+  if (end.kind === 'open') return { ...why, isPending: false };
+  if (end.kind === 'ended' || end.isForGood !== true)
+    return {
+      ...pending(end, 'the pod has ended, and the event bus does not say whether the conversation has'),
+      isPending: true,
+    };
+  const untold = `the event bus did not say in ${untoldMs / 60_000} minutes whether the conversation had ended`;
+  return { reason: why.reason, message: `${why.message}; ${untold}: ${end.problem}`, isPending: false };
+}
+
+const pending = (end: Exclude<ConversationEnd, { kind: 'open' }>, unknown: string): Reasoned => ({
+  reason: 'OutcomePending',
+  message:
+    end.kind === 'ended'
+      ? `the conversation ended at ${end.at}, and its outcome is not stored yet`
+      : `${unknown}: ${end.problem}`,
+});
 
 const isOutOfTime = (end: End, { spec }: AgentExecution): boolean =>
   end.reason === timeout && spec.result === undefined;
@@ -87,18 +113,16 @@ const isOutOfTime = (end: End, { spec }: AgentExecution): boolean =>
  * that its conversation has, which is from before the deadline.
  */
 export async function lateOutcome(
-  deps: Asked & { readonly clock: Pick<Clock, 'now'> },
+  { recordedEnd, clock }: Asked & { readonly clock: Pick<Clock, 'now'> },
   execution: AgentExecution,
   end: End,
 ): Promise<{ readonly why: Reasoned; readonly againMs: number } | undefined> {
-  const left = Date.parse(execution.status?.deadline ?? '') + agentLimits.lateOutcomeMs - deps.clock.now();
+  const left = Date.parse(execution.status?.deadline ?? '') + agentLimits.lateOutcomeMs - clock.now();
   if (!isOutOfTime(end, execution) || !(left > 0)) return undefined;
-  const why = await pending(
-    deps,
-    execution,
-    'its time is over, and the event bus does not say whether it has an answer',
-  );
-  return why && { why, againMs: Math.min(left, agentLimits.outcomeMs) };
+  const found = await recordedEnd(execution);
+  if (found.kind === 'open' || (found.kind === 'unknown' && found.isForGood === true)) return undefined;
+  const why = pending(found, 'its time is over, and the event bus does not say whether it has an answer');
+  return { why, againMs: Math.min(left, agentLimits.outcomeMs) };
 }
 
 /** The end with what the conversation says of it: an answer whose storing took too long is none of the agent's faults. */
@@ -111,7 +135,10 @@ export async function withRecordedEnd({ recordedEnd }: Asked, execution: AgentEx
       return { ...end, message: `${end.message}; ${late}` };
     }
     case 'unknown':
-      return { ...end, message: `${end.message}; the event bus does not say whether its conversation has ended` };
+      return {
+        ...end,
+        message: `${end.message}; the event bus does not say whether its conversation has ended: ${recorded.problem}`,
+      };
     case 'open':
       return end;
   }
