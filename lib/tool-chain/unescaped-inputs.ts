@@ -45,8 +45,8 @@ function admitsQuote(schema: unknown, [name, ...rest]: Path): boolean {
   return admitsQuote(listed ? properties[name] : additionalProperties, rest);
 }
 
-const unsafe = /["\\\u0000-\u001f]/;
-const isUnsafe = (value: unknown): boolean => typeof value === 'string' && unsafe.test(value);
+/** A text that JSON writes with escapes. */
+const isUnsafe = (value: unknown): boolean => typeof value === 'string' && JSON.stringify(value) !== `"${value}"`;
 
 /** Keywords that may narrow a text in ways that are not judged here. */
 const others = ['$ref', 'allOf', 'anyOf', 'oneOf'];
