@@ -94,7 +94,7 @@ export const memoryTable = {
     pools: { gateway: 1 },
     holds: 'audit events that wait for the event bus',
   },
-  conversations: { share: 0.1, place: 'heap', pools: { api: 1 }, holds: 'conversations that a replica drives' },
+  conversations: { share: 0.09, place: 'heap', pools: { api: 1 }, holds: 'conversations that a replica drives' },
   'large answers': {
     share: 0.11,
     place: 'heap',
@@ -102,6 +102,12 @@ export const memoryTable = {
     holds: 'large pages of `web.fetch` and `web.search`, and large answers of registered tools',
   },
   'agent definitions': { share: 0.015, place: 'heap', pools: { api: 1 }, holds: 'definitions of running agents' },
+  'lists of registered tools': {
+    share: 0.01,
+    place: 'heap',
+    pools: { api: 1 },
+    holds: 'lists of registered tools that agents were offered last',
+  },
   'records of fleet runs': {
     share: 0.03,
     place: 'heap',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/support/manual-clock.ts';
-import { createBreaker, type Turn } from './breaker.ts';
+import { createBreaker, type ModelTurn } from './breaker.ts';
 import { modelLimits } from './limits.ts';
 
 const never = new AbortController().signal;
@@ -9,9 +9,9 @@ function world() {
   const clock = createManualClock();
   const rests: string[] = [];
   const breaker = createBreaker(clock, (isResting, tenant = 'all') => rests.push(`${tenant} ${isResting}`));
-  const enter = (tenant = 'a', signal = never): Promise<Turn> => breaker.enter({ tenant, signal });
+  const enter = (tenant = 'a', signal = never): Promise<ModelTurn> => breaker.enter({ tenant, signal });
   const fail = async (times: number, ...tenants: string[]): Promise<void> => {
-    const turns: Turn[] = [];
+    const turns: ModelTurn[] = [];
     for (let count = 0; count < times; count++) turns.push(await enter(tenants[count % tenants.length]));
     for (const turn of turns) turn.failed();
   };

@@ -4,7 +4,7 @@ import { type Circuit, createCircuit, type Entry } from './circuit.ts';
 import { modelLimits } from './limits.ts';
 
 /** A question that need not wait any more. Dispose of it when it has ended: a trial then makes room for the next one. */
-export interface Turn extends Disposable {
+export interface ModelTurn extends Disposable {
   /** False where the provider has begun to rest since: the question waits anew. */
   readonly isValid: boolean;
   /** The question leaves now. A trial that is not answered makes room for the next one after a while. */
@@ -23,7 +23,7 @@ export interface Turn extends Disposable {
  */
 export interface Breaker {
   /** Rejects as `FairPool.enter` does. */
-  enter(entry: Entry): Promise<Turn>;
+  enter(entry: Entry): Promise<ModelTurn>;
   /** Whether questions of the tenant wait. */
   isOpenFor(tenant: string): boolean;
   /** Questions that wait. */
@@ -61,7 +61,7 @@ class TenantBreaker implements Breaker {
     return this.#shared.isOpen || this.#own.get(tenant)?.isOpen === true;
   }
 
-  async enter(entry: Entry): Promise<Turn> {
+  async enter(entry: Entry): Promise<ModelTurn> {
     const ownTrial = await this.#own.get(entry.tenant)?.enter(entry);
     try {
       return this.#turn(entry.tenant, { own: ownTrial, shared: await this.#shared.enter(entry) });
@@ -71,7 +71,7 @@ class TenantBreaker implements Breaker {
     }
   }
 
-  #turn(tenant: string, trials: Trials): Turn {
+  #turn(tenant: string, trials: Trials): ModelTurn {
     const ended = new AbortController();
     const leave = (): void => {
       trials.own?.leave();

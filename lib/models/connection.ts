@@ -7,7 +7,7 @@ import type { LlmProvider, NodeConfig, ProviderType } from '../node-config/node-
 import type { Allowance } from './allowance.ts';
 import { openAnthropic } from './anthropic.ts';
 import { AttemptError } from './attempt-error.ts';
-import { type Breaker, createBreaker, type Turn } from './breaker.ts';
+import { type Breaker, createBreaker, type ModelTurn } from './breaker.ts';
 import { costOf, estimatedTokens, lengthOfDefinitions, textOfMessages } from './cost.ts';
 import { openExchange } from './exchange.ts';
 import { modelLimits } from './limits.ts';
@@ -56,7 +56,7 @@ interface Asking {
 }
 
 interface Sending extends Asking {
-  readonly turn: Turn;
+  readonly turn: ModelTurn;
   readonly reserved: TokenReservation | undefined;
 }
 
@@ -141,7 +141,7 @@ class SharedConnection implements Connection {
   }
 
   /** Waits while the provider rests; a resting one has no turn to give. */
-  async #rested(request: ModelRequest, { isPatient }: AttemptBounds): Promise<Turn> {
+  async #rested(request: ModelRequest, { isPatient }: AttemptBounds): Promise<ModelTurn> {
     const mustWait = this.#breaker.isOpenFor(request.tenant);
     if (!isPatient && mustWait) throw this.#observed(isResting(), this.#deps.clock.steadyMs());
     return mustWait
@@ -254,7 +254,7 @@ const decoded = (reply: WireReply, names: ToolNames): WireReply => ({
 });
 
 /** Tells the circuit breaker how a request ended. */
-function settle(turn: Turn, error: unknown): void {
+function settle(turn: ModelTurn, error: unknown): void {
   // The caller gave up: nothing was learned.
   if (!(error instanceof AttemptError)) return;
   if (error.isOutage) turn.failed();

@@ -140,6 +140,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'lib/manifest/manifest-reader.ts': 'threads, each with a heap of its own',
   'lib/mcp/mcp-servers.ts': 'calls',
   'lib/memo.ts': 'characters of remembered texts, 1 MiB a memory at most',
+  'lib/models/circuit.ts': 'questions',
   'lib/models/connection.ts': 'requests',
   'lib/models/token-window.ts': 'tokens of a model',
   'lib/shared-cache.ts': 'the cache itself',

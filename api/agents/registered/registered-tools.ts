@@ -2,13 +2,15 @@ import { LRUCache } from 'lru-cache';
 import { builtInPrefixes } from '../../../crds/tool-name.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
 import { AppError } from '../../../lib/errors.ts';
+import { heapBytes } from '../../../lib/heap-bytes.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { bytesOf } from '../../../lib/memory-budget/index.ts';
 import { nameProblem } from '../../../lib/tools/name-policy.ts';
 import {
-  readRegisteredTools,
   type RegisteredTool,
-  registeredToolsService,
   type RegisteredToolsQuery,
+  readRegisteredTools,
+  registeredToolsService,
 } from '../../../lib/tools/registered.ts';
 import type { Tool, ToolAnswer, ToolArguments, ToolCaller } from '../../../lib/tools/tool.ts';
 
@@ -61,11 +63,17 @@ interface RegisteredDeps {
 
 export const noRegisteredTools: RegisteredToolSource = { offered: async () => [] };
 
-const kept = { agents: 500, ms: 5_000 } as const;
+/** By the heap that they take: a schema may take twenty times its JSON. */
+const kept = { bytes: bytesOf('lists of registered tools'), listBytes: 2 * 1024 * 1024, ms: 5_000 } as const;
 const askMs = 5_000;
 
 export function createRegisteredTools(deps: RegisteredDeps): RegisteredToolSource {
-  const known = new LRUCache<string, readonly RegisteredTool[]>({ max: kept.agents, ttl: kept.ms });
+  const known = new LRUCache<string, readonly RegisteredTool[]>({
+    maxSize: kept.bytes,
+    maxEntrySize: kept.listBytes,
+    sizeCalculation: (tools) => sizeOf(tools),
+    ttl: kept.ms,
+  });
   return {
     async offered(caller, signal) {
       const patterns = patternsOf(caller);
@@ -90,7 +98,9 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
   try {
     const asked = JSON.stringify(query);
     const answer = await bus.request({ service: registeredToolsService }, asked, { timeoutMs: askMs, signal });
-    const { tools, left_out: leftOut } = readRegisteredTools(answer);
+    const { tools: all, left_out: beyond } = readRegisteredTools(answer);
+    const tools = fitting(all);
+    const leftOut = beyond + all.length - tools.length;
     if (leftOut > 0) logger.warn({ tenant: query.tenant, leftOut }, 'agent is offered a part of the registered tools');
     return tools;
   } catch (cause) {
@@ -98,6 +108,19 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
     const message = 'the tool gateway, which has tools that this agent names, cannot be reached';
     throw new AppError('unavailable', message, { reason: 'GatewayUnavailable', cause });
   }
+}
+
+const sizeOf = (value: unknown): number => Math.max(1, heapBytes(value, 2 * kept.listBytes));
+
+/** Each conversation that asks holds its list for as long as its model takes. */
+function fitting(all: readonly RegisteredTool[]): readonly RegisteredTool[] {
+  let room: number = kept.listBytes - sizeOf([]);
+  return all.filter((tool) => {
+    const bytes = sizeOf([tool]);
+    if (bytes > room) return false;
+    room -= bytes;
+    return true;
+  });
 }
 
 const toolOf = (
