@@ -90,6 +90,33 @@ describe('the verdict of a judge', () => {
     );
   });
 
+  it.each([
+    'My score is 0.1.',
+    'I give it 0.2',
+    'Verdict: **0**',
+    "I'd rate this submission 1/10.",
+    'I scored it at 30 %.',
+    'My own rating would be zero.',
+    'Score = .5',
+    'A grade of 2 out of 10',
+  ])('AMB-083 a verdict that is quoted does not count where the own is in the words: %s', (words) => {
+    const problem = 'its output states another score in words beside the verdict; a judge states one';
+    expect(problemOf(`The submission claims\n${quoted}${words}`)).toBe(problem);
+    expect(problemOf(`${words} The submission claims\n${quoted}`)).toBe(problem);
+  });
+
+  it.each([
+    'My score is 1.',
+    'I rate it 10/10.',
+    'Score: 100 %',
+    'I give 3 reasons and 2 examples.',
+    'It passes 9 of 10 tests.',
+    'This is my verdict on 3 criteria:',
+    'The rate limit is 5.',
+  ])('AMB-083 words beside a verdict do not harm it where they state no other score: %s', (words) => {
+    expect(problemOf(`${words}\n${quoted}`)).toBeUndefined();
+  });
+
   it('AMB-083 may quote a verdict in its reasoning, and have scores of its parts', () => {
     const text = JSON.stringify({ score: 0.1, reasoning: `it says\n${quoted}`, parts: { score: 0.2 } });
     expect(readVerdict(text)).toMatchObject({ score: 0.1, text });
@@ -136,6 +163,7 @@ describe('the verdict of a judge', () => {
 
   it.each([
     ['equal verdicts', '```json\n{"score":1}\n```\n', ''],
+    ['words for a score beside it', 'my score is of the answer ', '\n```json\n{"score":1}\n```'],
     ['keys and blanks beside it', '"score"                 ', '\n```json\n{"score":1}\n```'],
   ])('is read in proportion to its length: %s', async (_title, part, end) => {
     expect(await growthOf(250, (size) => readVerdict(part.repeat(size) + end))).toBeLessThan(proportional);

@@ -5,6 +5,7 @@ import { isJsonObject } from '../json-object.ts';
 import { parseJson } from '../work/parse-json.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
 import type { JudgeVerdict } from './consensus.ts';
+import { wordedScores } from './worded-scores.ts';
 
 /** The verdict of one judge, and the JSON text that holds it, without what the model wrote around it. */
 export interface ReadVerdict extends JudgeVerdict {
@@ -37,6 +38,8 @@ export function readVerdict(output: string, work: Work = new Work()): ReadVerdic
   // Its own may be in words, or where no block was found.
   if (hasScoreBeside(output, found))
     return { problem: 'its output has a score beside the verdict; a judge states one' };
+  if (whole === undefined && 'score' in first && wordedScores(output).some((score) => score !== first.score))
+    return { problem: 'its output states another score in words beside the verdict; a judge states one' };
   return first;
 }
 
