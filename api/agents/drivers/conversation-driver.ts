@@ -39,6 +39,8 @@ const lastWordMs = 30_000;
 const interruptedPauses = { baseMs: 2_000, maxMs: 60_000 } as const;
 /** Pauses of a conversation that waits for what the cache does not show. */
 const unseenPauses = { baseMs: 1_000, maxMs: 30_000 } as const;
+/** Replicas that have tried a conversation in vain, behind which no other one takes it in a pause. */
+const triedBy = 2;
 /** A judge that is started adds no record. */
 const parkedAtOnce = 2;
 
@@ -111,7 +113,8 @@ export class ConversationDriver {
       advances = driven.advances;
       return halfJitter(interruptedPauses, failures - 1, random());
     };
-    const sleep: Clock['sleep'] = (ms) => this.#pause(driven, ms, signal);
+    const sleep: Clock['sleep'] = (ms) =>
+      driven.isHeld ? this.#hold(driven, ms, signal) : this.#pause(driven, ms, signal);
     const pace = { clock: { sleep }, pauseAfter, signal };
     // Each error behind which it is tried no more means that it is driven no more here.
     await tryPaced(pace, () => this.#driveUntilDone(execution, driven, signal)).catch(() => undefined);
@@ -122,6 +125,15 @@ export class ConversationDriver {
     driven.pause = new AbortController();
     await this.#deps.clock.sleep(ms, AbortSignal.any([signal, driven.pause.signal]));
     driven.pause = undefined;
+  }
+
+  /** As a pause, in which other replicas find a driver (ADR 0140). */
+  async #hold(driven: Driven, ms: number, signal: AbortSignal): Promise<void> {
+    const responder = serveDriver(this.#deps, driven.uid, driven);
+    await this.#pause(driven, ms, signal);
+    // One that is asked to leave answers once it has left.
+    const closed = responder.close(signal.aborted ? handOverMs : 0);
+    if (!signal.aborted) await closed;
   }
 
   #warn({ metadata: { namespace, name, uid } }: AgentExecution, error: unknown): void {
@@ -259,6 +271,7 @@ export class ConversationDriver {
     } finally {
       if (log.last > begun) open.driven.advances += 1;
       open.driven.place = log.last;
+      open.driven.isHeld = log.state.takenOverBy.size >= triedBy;
       open.conversation.outliving.leave();
       channel.close();
       await signed.close();

@@ -28,6 +28,8 @@ export interface Driven extends Leaver {
   outliving: Promise<void> | undefined;
   /** Ends the pause behind an interruption, or before a second look at its driver. Undefined where it is in none. */
   pause: AbortController | undefined;
+  /** Others leave it alone while it pauses here: another replica fared no better. */
+  isHeld: boolean;
   /** The replica that drove it has handed it over to this one. */
   isHandedOver: boolean;
   /** Place of the last record when this replica last drove it, or found that no process does. */
@@ -51,6 +53,7 @@ export function newDriven(uid: string): Driven {
     left: Promise.resolve(),
     outliving: undefined,
     pause: undefined,
+    isHeld: false,
     isHandedOver: false,
     place: undefined,
     advances: 0,

@@ -69,7 +69,8 @@ class ConversationDrivers implements Drivers {
   /** One that is to leave is taken over by the replica that looks for those without a driver. */
   #isKept(uid: string): boolean {
     const driven = this.#driven.get(uid);
-    return driven?.conversation !== undefined && !driven.leave.signal.aborted;
+    if (driven === undefined || driven.leave.signal.aborted) return false;
+    return driven.conversation !== undefined || driven.isHeld;
   }
 
   #cancel(uid: string): void {
