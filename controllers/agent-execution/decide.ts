@@ -42,12 +42,13 @@ export function decideEnd({ spec, status }: AgentExecution, now: number): End | 
   if (spec.cancel !== undefined) return { phase: 'cancelled', reason: 'Cancelled', message: cancelled(spec.cancel) };
   const { deadline } = status ?? {};
   if (deadline === undefined || now < Date.parse(deadline)) return undefined;
-  // The end of the conversation is said beside this.
-  const waited =
-    status?.reason === undefined || status.reason === 'OutcomePending'
-      ? ''
-      : `; ${status.phase === 'waiting' ? 'it' : 'its pod'} waited: ${status.reason}: ${status.message ?? ''}`;
-  return failed({ reason: 'Timeout', message: `the agent gave no answer before ${deadline}${waited}` });
+  return failed({ reason: 'Timeout', message: `the agent gave no answer before ${deadline}${waitedFor(status)}` });
+}
+
+/** The end of the conversation is said beside this. */
+function waitedFor({ phase, reason, message = '' }: AgentExecutionStatus = {}): string {
+  if (reason === undefined || reason === 'OutcomePending') return '';
+  return `; ${phase === 'waiting' ? 'it' : 'its pod'} waited: ${reason}: ${message}`;
 }
 
 export const failed = (why: Reasoned): End => ({ phase: 'failed', ...why });

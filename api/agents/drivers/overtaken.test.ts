@@ -96,7 +96,8 @@ describe('a driver that is to leave in the midst of a question', () => {
   it('is not taken for frozen: the model is asked once, however long it thinks', { timeout: 120_000 }, async () => {
     const shared = new SharedExecutions();
     const thought = Promise.withResolvers<ModelReply>();
-    const [slow, other] = [vi.fn(() => thought.promise), vi.fn(async () => replyOf('by the other'))];
+    const slow = vi.fn<() => Promise<ModelReply>>(() => thought.promise);
+    const other = vi.fn<() => Promise<ModelReply>>(async () => replyOf('by the other'));
     replicas.start({ shared, clock: faster, ask: slow, tools });
     shared.put(executionOf('slow'));
     await reaches('slow', 'model_asked');
