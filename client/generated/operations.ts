@@ -3090,8 +3090,8 @@ export interface Operations {
   /**
    * List executions
    *
-   * The newest first. A cursor stays valid while executions come and go: what is there from the first page to the
-   * last is listed exactly once.
+   * The newest first, those of one second by their ids. A cursor stays valid while executions come and go: what is
+   * there from the first page to the last is listed exactly once.
    *
    * `GET /v1/workflows/executions`
    *
@@ -3148,7 +3148,7 @@ export interface Operations {
    * Cancel an execution
    *
    * Stops an execution, its child executions and their pods. The caller is recorded. Cancelling again changes
-   * nothing and is answered in the same way.
+   * nothing: the answer has the first caller and time, and the status of now.
    *
    * `POST /v1/workflows/executions/{execution_id}/cancel`
    *
@@ -3311,7 +3311,7 @@ export interface Operations {
   /**
    * List executions of agents
    *
-   * The newest first. A cursor stays valid while executions come and go.
+   * The newest first, those of one second by their ids. A cursor stays valid while executions come and go.
    *
    * `GET /v1/executions`
    *
@@ -3360,7 +3360,7 @@ export interface Operations {
   /**
    * Cancel an execution of an agent
    *
-   * Stops an execution and its pod. Cancelling again changes nothing and is answered in the same way.
+   * Stops an execution and its pod. Cancelling again changes nothing; the first caller and time stay.
    *
    * `POST /v1/executions/{execution_id}/cancel`
    *

@@ -13,6 +13,9 @@ const hasCaller = ({ access }: Shape): boolean => access === 'bearer';
 const hasBody = ({ body }: Shape): boolean => body !== undefined;
 const isBehindSomething = ({ access }: Shape): boolean => access !== 'public';
 
+const unauthorized =
+  'The bearer token is absent or not valid. The gateway says `invalid token`, with the code `invalid_token`, where it is not valid.';
+
 export const sharedErrors: readonly SharedError[] = [
   {
     status: 400,
@@ -20,7 +23,7 @@ export const sharedErrors: readonly SharedError[] = [
     when: 'A parameter, header or the body is not as described; `details` names each place.',
     of: always,
   },
-  { status: 401, error: 'unauthorized', when: 'The bearer token is absent or not valid.', of: hasCaller },
+  { status: 401, error: 'unauthorized', when: unauthorized, of: hasCaller },
   { status: 403, error: 'forbidden', when: 'The caller may not do this, or belongs to no tenant.', of: hasCaller },
   { status: 408, error: 'request_timeout', when: 'The request did not arrive in time.', of: hasBody },
   { status: 413, error: 'payload_too_large', when: 'The body is larger than allowed.', of: hasBody },

@@ -98,7 +98,7 @@ export const listAgentExecutions = defineContract({
   path: '/v1/executions',
   tag,
   summary: 'List executions of agents',
-  description: 'The newest first. A cursor stays valid while executions come and go.',
+  description: 'The newest first, those of one second by their ids. A cursor stays valid while executions come and go.',
   access: 'bearer',
   query: Type.Object(
     {
@@ -146,7 +146,7 @@ export const cancelAgentExecution = defineContract({
   path: '/v1/executions/{execution_id}/cancel',
   tag,
   summary: 'Cancel an execution of an agent',
-  description: 'Stops an execution and its pod. Cancelling again changes nothing and is answered in the same way.',
+  description: 'Stops an execution and its pod. Cancelling again changes nothing; the first caller and time stay.',
   access: 'bearer',
   params: AgentExecutionId,
   body: {

@@ -12,7 +12,7 @@ export const cancelExecution = defineContract({
   summary: 'Cancel an execution',
   description:
     'Stops an execution, its child executions and their pods. The caller is recorded. Cancelling again changes ' +
-    'nothing and is answered in the same way.',
+    'nothing: the answer has the first caller and time, and the status of now.',
   access: 'bearer',
   params: ExecutionId,
   body: {

@@ -13,8 +13,8 @@ export const listExecutions = defineContract({
   tag: 'Executions',
   summary: 'List executions',
   description:
-    'The newest first. A cursor stays valid while executions come and go: what is there from the first page to the ' +
-    'last is listed exactly once.',
+    'The newest first, those of one second by their ids. A cursor stays valid while executions come and go: what is ' +
+    'there from the first page to the last is listed exactly once.',
   access: 'bearer',
   query: Type.Object(
     {
