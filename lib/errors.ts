@@ -88,6 +88,7 @@ export const sharedReasons = [
   'SessionRevoked',
   'Stopped',
   'TooManyTargets',
+  'ToolsUnsettled',
   'UNAUTHENTICATED',
   'Usage',
   'VersionExists',

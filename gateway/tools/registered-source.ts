@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { isKeptApart } from '../../lib/json-schema/large-schema.ts';
 import type { KubeObject } from '../../lib/kube/index.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
-import { type Judged, notReadyOf } from './require-accepted.ts';
+import { isSettling, type Judged, notReadyOf } from './require-accepted.ts';
 import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
 import type { GatewayTool, JsonObject, ToolSource } from './tool-source.ts';
 
@@ -77,7 +77,7 @@ export function createRegisteredSource<T extends RegisteredObject>(
       description,
       input_schema: schema as JsonObject,
       ...(isKeptApart(schema as JsonObject) && { readSchema: () => schemas.schemaOf(object, read) }),
-      ...(notReady !== undefined && { notReady }),
+      ...(notReady !== undefined && { notReady, isSettling: isSettling(object, clock.now()) }),
       skip_judge: false,
       fleet_capable: false,
       call: callOf(object),

@@ -1,5 +1,14 @@
+import type { CliToolReason, ToolWorkflowReason } from '../../crds/conditions.ts';
 import { readyOf } from '../../crds/ready.ts';
 import { AppError } from '../../lib/errors.ts';
+
+/** Reasons that end with what another object becomes. */
+const ofOthers: readonly string[] = ['ApiSpecNotFound', 'ApiSpecNotReady', 'WorkflowPending'] satisfies (
+  | ToolWorkflowReason
+  | CliToolReason
+)[];
+/** One that is not ready for longer than this is broken. */
+const settlingMs = 30_000;
 
 const foundOut: readonly string[] = ['NotATenant', 'NameTaken'];
 
@@ -21,4 +30,11 @@ export function notReadyOf(object: Judged, lookedUp: readonly string[] = []): st
   const ready = readyOf(object);
   if (ready?.status !== 'False' || foundOut.includes(ready.reason) || lookedUp.includes(ready.reason)) return undefined;
   return `${ready.reason}: ${ready.message}`;
+}
+
+/** Whether an object is not ready since a moment ago, for what another object may soon be. */
+export function isSettling(object: Judged, now: number): boolean {
+  const ready = readyOf(object);
+  if (ready?.status !== 'False' || !ofOthers.includes(ready.reason)) return false;
+  return now - Date.parse(ready.lastTransitionTime) < settlingMs;
 }

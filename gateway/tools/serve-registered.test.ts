@@ -8,6 +8,7 @@ import {
   type RegisteredToolsQuery,
   registeredToolsService,
 } from '../../lib/tools/registered.ts';
+import { isSettling } from './require-accepted.ts';
 import { serveRegisteredTools } from './serve-registered.ts';
 import { createToolRegistry } from './tool-registry.ts';
 import type { GatewayTool } from './tool-source.ts';
@@ -69,10 +70,36 @@ describe('the list of registered tools', () => {
   it.each<[string, Partial<RegisteredToolsQuery>, SecurityContextSpec | undefined, string[]]>([
     ['those that the patterns name', { patterns: ['orders.*'] }, {}, ['orders.place']],
     ['those that the context permits', {}, { tools: ['text.*', 'x'], deny_list: ['x'] }, ['text.split']],
-    ['nothing for a context that is not there', { security_context: 'other' }, {}, []],
-    ['nothing for a tenant without the context', { tenant: 'other' }, {}, []],
   ])('has %s', async (_title, query, security, wanted) => {
     expect(names(await asked(all, query, security))).toEqual(wanted);
+  });
+
+  it.each<[string, Partial<RegisteredToolsQuery>]>([
+    ['a context that is not in the cache', { security_context: 'other' }],
+    ['a tenant whose context is not in the cache', { tenant: 'other' }],
+  ])('is an error for %s: without its tools an agent would do something else', async (_title, query) => {
+    await expect(asked(all, query)).rejects.toMatchObject({ code: 'unavailable', reason: 'ToolsUnsettled' });
+  });
+
+  it('is an error while a tool that the agent may call settles, and has every other one', async () => {
+    const settling = { ...tool('orders.new'), notReady: 'ApiSpecNotReady: x', isSettling: true };
+    const waits = asked([settling, ...all]);
+    await expect(waits).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('orders.new') });
+    expect(names(await asked([settling, ...all], { patterns: ['text.*'] }))).toEqual(['text.split']);
+    const broken = { ...settling, isSettling: false };
+    expect(names(await asked([broken, ...all]))).toEqual(['orders.place', 'text.split', 'x']);
+  });
+
+  it.each([
+    ['ApiSpecNotReady', 10_000, true],
+    ['WorkflowPending', 10_000, true],
+    ['WorkflowPending', 60_000, false],
+    ['InvalidDefinition', 10_000, false],
+  ])('waits for an object with the verdict %s of %i ms ago: %s', (reason, age, want) => {
+    const since = new Date(1_000_000_000 - age).toISOString();
+    const ready = { type: 'Ready', status: 'False', reason, message: 'm', lastTransitionTime: since };
+    const object = { metadata: {}, status: { conditions: [ready] } };
+    expect(isSettling(object as never, 1_000_000_000)).toBe(want);
   });
 
   it('counts what it leaves out: beyond 128 tools, and beyond one message of the bus', async () => {

@@ -1,5 +1,6 @@
 import { aborted } from '../../lib/aborted.ts';
 import { busLimits, type EventBus } from '../../lib/bus/index.ts';
+import { AppError } from '../../lib/errors.ts';
 import {
   readRegisteredToolQuery,
   type RegisteredToolFacts,
@@ -61,15 +62,21 @@ async function toolsFor(
 ): Promise<RegisteredTools> {
   const { tenant, security_context: context, patterns } = query;
   const security = securityOf(tenant, context);
-  if (security === undefined) return { tools: [], left_out: 0 };
-  const offered = ({ source, notReady }: GatewayTool): boolean => source !== 'builtin' && notReady === undefined;
+  // The one who asks has read it: it is on its way to the cache here.
+  if (security === undefined) throw notYet(`the security context ${context} is not read yet`);
+  const offered = ({ source, notReady, isSettling = false }: GatewayTool): boolean =>
+    source !== 'builtin' && (notReady === undefined || isSettling);
   const registered = registry.list(tenant).filter(offered);
   const allowed = await permittedTools(registered, {
     patterns: patterns.length + patternsOf(security),
     isPermitted: ({ name }) => matchesAny(patterns, name) && contextProblem(security, name) === undefined,
   });
+  const settling = allowed.find(({ notReady }) => notReady !== undefined);
+  if (settling !== undefined) throw notYet(`${settling.name} is not ready yet: ${settling.notReady}`);
   return fitting(allowed);
 }
+
+const notYet = (message: string): AppError => new AppError('unavailable', message, { reason: 'ToolsUnsettled' });
 
 const offeredOf = ({ name, description, input_schema, skip_judge }: GatewayTool): RegisteredTool => ({
   name,

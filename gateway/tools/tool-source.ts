@@ -65,6 +65,8 @@ export interface GatewayTool {
   readonly refusal?: ToolRefusal;
   /** Why the controllers refuse what is registered: operators see it, and no list of callers has the tool. */
   readonly notReady?: string;
+  /** The object that it needs may be ready in a moment: an agent waits for that rather than work without the tool. */
+  readonly isSettling?: boolean;
   /**
    * Runs the tool once: the lane has checked the envelope, the policy and the arguments, and has stored the intent, unless the
    * tool has `awaitsIntent`.

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { builtInPrefixes } from '../../../crds/tool-name.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, hasReason } from '../../../lib/errors.ts';
 import { heapBytes } from '../../../lib/heap-bytes.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { bytesOf } from '../../../lib/memory-budget/index.ts';
@@ -105,7 +105,9 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
     return tools;
   } catch (cause) {
     signal.throwIfAborted();
-    const message = 'the tool gateway, which has tools that this agent names, cannot be reached';
+    const message = hasReason(cause, 'ToolsUnsettled')
+      ? `the tool gateway cannot list the tools that this agent names: ${cause.message}`
+      : 'the tool gateway, which has tools that this agent names, cannot be reached';
     throw new AppError('unavailable', message, { reason: 'GatewayUnavailable', cause });
   }
 }
