@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import type { BucketDefinition } from '../bus/kv/bucket-definition.ts';
 import type { EventBus, KeyValueBucket } from '../bus/index.ts';
+import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { createCallCounter } from './call-counter.ts';
 
@@ -85,5 +86,27 @@ describe('the count of calls', () => {
     expect(await counter.take(account('behind'), 3)).toBe(true);
     expect(await other.take(account('behind'), 3)).toBe(true);
     expect(await counter.take(account('behind'), 3)).toBe(false);
+  });
+});
+
+describe('a tenant that has its share of all counts', () => {
+  it('§11 waits with its calls: a reason of the event bus is none of the execution', async () => {
+    const own = await startTestBus();
+    try {
+      const small = own.connect({ WINDLASS_KEYS_MAX_MB: 1 });
+      while (small.problem() !== undefined) await systemClock.sleep(10);
+      const counter = createCallCounter(small);
+      let refused: unknown;
+      for (let at = 0; at < 10_000 && refused === undefined; at += 100) {
+        const takes = Array.from({ length: 100 }, (_, index) => counter.take(account(`full-${at + index}`), 3));
+        refused = (await Promise.allSettled(takes)).find((end) => end.status === 'rejected')?.reason;
+      }
+      expect(refused).toMatchObject({ code: 'unavailable', reason: 'CounterBusy' });
+      expect(String(refused)).toContain('its share of all counts of tool calls (nats.keys.maxMb)');
+      expect(await counter.take(account('full-0'), 3)).toBe(true);
+      expect(await counter.take({ tenant: 'globex', execution_id: 'other' }, 3)).toBe(true);
+    } finally {
+      await own.stop();
+    }
   });
 });

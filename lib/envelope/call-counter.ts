@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { EventBus, KeyValueBucket, KeyValueEntry } from '../bus/index.ts';
+import { type EventBus, type KeyValueBucket, type KeyValueEntry, ShareUsedError } from '../bus/index.ts';
 import { AppError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { firstAnswer } from '../retry.ts';
@@ -13,7 +13,7 @@ type CallAccount = SessionName;
 export interface CallCounter {
   /**
    * Counts one call; false where the execution has had `most` already. Throws AppError `unavailable` where the bus does not
-   * answer; a call that was counted all the same counts for the next one of the execution in this process. `callId`: a call that
+   * answer, or the tenant has its share of all counts; a call that was counted all the same counts for the next one of the execution in this process. `callId`: a call that
    * another process makes where this one dies; it is counted once, as long as few others of the execution come in between.
    */
   take(account: CallAccount, most: number, callId?: string): Promise<boolean>;
@@ -34,7 +34,7 @@ interface Count {
 }
 
 /** Earlier versions keep a plain number in `seal_calls`; neither reads the form of the other. */
-const definition = { name: 'seal_call_counts', ttlMs: envelopeLimits.longestSessionMs };
+const definition = { name: 'seal_call_counts', ttlMs: envelopeLimits.longestSessionMs, holds: 'counts of tool calls' };
 
 /** Replicas that count for one execution at the same moment. */
 const attempts = 20;
@@ -103,9 +103,7 @@ class Counts {
       return added.length === 0 || (await this.#add(account, { found, had, added })) ? fits : undefined;
     });
     if (taken !== undefined) return taken;
-    throw new AppError('unavailable', 'too many replicas count calls of this execution; try again', {
-      reason: 'CounterBusy',
-    });
+    throw busy('too many replicas count calls of this execution; try again');
   }
 
   /** The count without the calls that never ran. */
@@ -133,11 +131,16 @@ class Counts {
       if (written !== undefined) this.#unsure.delete(key);
       return written !== undefined;
     } catch (error) {
+      if (error instanceof ShareUsedError) throw busy(`${error.message}; try again`, error);
       this.#unsure.set(key, [...(this.#unsure.get(key) ?? []), id].slice(-batchesKept));
       throw error;
     }
   }
 }
+
+/** The call has not run, and may be made in a while. */
+const busy = (message: string, cause?: unknown): AppError =>
+  new AppError('unavailable', message, { reason: 'CounterBusy', cause });
 
 interface Addition {
   readonly found: KeyValueEntry<Count> | undefined;
