@@ -75,6 +75,26 @@ describe('a pod that proves itself by its token', () => {
     expect(reads).toBe(1);
   });
 
+  it('§11 is kept without what its author chooses the size of', async () => {
+    const large = 'x'.repeat(100_000);
+    const env = [{ name: 'LARGE', value: large }];
+    stored = {
+      ...running,
+      metadata: { ...running.metadata, annotations: { large }, managedFields: [large] },
+      spec: { containers: [{ name: 'agent', env }] },
+      status: {
+        ...running.status,
+        message: large,
+        containerStatuses: [{ name: 'agent', containerID: 'c://1', image: large }],
+      },
+    } as unknown as Pod;
+    for (const _ of [1, 2]) {
+      const pod = await identity.require(execution, byToken);
+      expect(pod.status?.containerStatuses?.[0]?.containerID).toBe('c://1');
+      expect(JSON.stringify(pod).length).toBeLessThan(1_000);
+    }
+  });
+
   it('is asked again about soon where the API server refused its token once', async () => {
     refusals = 1;
     await expect(identity.require(execution, byToken)).rejects.toMatchObject({ reason: 'ForeignPod' });

@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { defined } from '../../../lib/defined.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { createFairPool } from '../../../lib/fair-pool.ts';
 import { isAbsent, type KubeClient, type Pod, pods, type TokenAnswer } from '../../../lib/kube/index.ts';
@@ -78,7 +79,8 @@ function createPodReader({ kube, clock }: PodIdentityDeps) {
   const known = new LRUCache<string, Pod>({ max: kept.pods, ttl: kept.podMs, ...time });
 
   async function readPod({ namespace, name, uid }: PodPlace): Promise<Pod> {
-    const pod = await asks.run({ tenant: namespace }, () => kube.get(pods, { namespace, name })).catch(absent);
+    const found = await asks.run({ tenant: namespace }, () => kube.get(pods, { namespace, name })).catch(absent);
+    const pod = found && slim(found);
     if (pod?.metadata.uid !== uid) throw new AppError('forbidden', 'the pod of this execution is gone');
     // One that has no address yet will have one soon.
     if (pod.status?.podIP !== undefined) known.set(uid, pod);
@@ -98,6 +100,21 @@ function createPodReader({ kube, clock }: PodIdentityDeps) {
     },
   };
 }
+
+/** Without what its author chooses the size of: many pods are kept. */
+const slim = ({ metadata: { name, namespace, uid }, status: { phase, podIP, containerStatuses } = {} }: Pod): Pod => ({
+  metadata: { name, ...defined({ namespace, uid }) },
+  spec: { containers: [] },
+  status: {
+    ...defined({ phase, podIP }),
+    ...(containerStatuses && { containerStatuses: containerStatuses.map(slimContainer) }),
+  },
+});
+const slimContainer = ({ name, containerID, state }: ContainerStatus): ContainerStatus => ({
+  name,
+  ...defined({ containerID }),
+  ...(state?.terminated && { state: { terminated: { exitCode: state.terminated.exitCode } } }),
+});
 
 /** Its status keeps the address, which may be another pod's by now. */
 const hasEnded = ({ status }: Pod): boolean =>
