@@ -6,6 +6,10 @@ export const conversationLimits = {
   argumentsLength: 256 * 1024,
   /** Arguments of all calls of one reply, so that the record fits a message of the event bus. */
   replyArgumentsLength: 512 * 1024,
+  /** Text of one reply as JSON in UTF-8. */
+  replyBytes: 384 * 1024,
+  /** Texts of one record together as JSON in UTF-8, so that it fits a message of the event bus. */
+  recordBytes: 992 * 1024,
   /** Tool calls of one reply; those beyond are left out. */
   callsPerReply: 128,
   /** Answer of one tool; a longer one is cut, and says so. */

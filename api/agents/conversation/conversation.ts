@@ -3,6 +3,7 @@ import { judgeAlias } from '../../../lib/agent/asked-aliases.ts';
 import { modelAliasOf } from '../../../lib/agent/model-alias.ts';
 import { answerBound } from '../../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../../lib/conversation/limits.ts';
+import { fitReply, jsonBytes } from '../../../lib/conversation/fit-reply.ts';
 import { crowdedBy, fitting } from '../../../lib/conversation/messages.ts';
 import { type Effect, failure, next } from '../../../lib/conversation/next.ts';
 import { sizeOfAll } from '../../../lib/conversation/state.ts';
@@ -11,7 +12,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { KubeError, mayPass } from '../../../lib/kube/index.ts';
 import { least } from '../../../lib/least.ts';
 import { lengthOfDefinitions } from '../../../lib/models/cost.ts';
-import { ModelError, type ModelReply } from '../../../lib/models/models.ts';
+import { ModelError } from '../../../lib/models/models.ts';
 import { registeredTools } from '../calls/registered-offer.ts';
 import { repeatable } from '../calls/repeatable.ts';
 import { callTool } from '../calls/tool-call.ts';
@@ -95,7 +96,16 @@ async function start(deps: ConversationDeps): Promise<void> {
   const { agent } = deps.caller;
   const { system, input, version } = deps.task;
   const model = modelAliasOf(agent.spec);
+  requireRoom(system, input);
   await record(deps, { kind: 'started', agent_id: agent.uid, agent: agent.name, version, system, input, model });
+}
+
+/** @throws AppError `EventTooLarge` where the texts do not fit one record. */
+function requireRoom(system: string, input: string): void {
+  const [ofTask, ofInput, most] = [jsonBytes(system), jsonBytes(input), conversationLimits.recordBytes];
+  if (ofTask + ofInput <= most) return;
+  const message = `spec.input takes ${ofInput} bytes as JSON, and the instruction with what it quotes ${ofTask}; a conversation begins with ${most} at most`;
+  throw new AppError('limit_exceeded', message, { reason: 'EventTooLarge' });
 }
 
 async function end(deps: ConversationDeps, result: Omit<AgentResult, 'at'>): Promise<void> {
@@ -133,7 +143,7 @@ async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, s
     },
   );
   const left = defined({ left_out: leftOut === 0 ? undefined : leftOut, no_room: noRoom });
-  await record(deps, { kind: 'model_replied', ...kept(reply, log.state.modelCalls), ...left });
+  await record(deps, { kind: 'model_replied', ...fitReply(reply, log.state.modelCalls), ...left });
 }
 
 /** A provider that finds the conversation too long does not know what else takes its context. */
@@ -141,29 +151,6 @@ function withRoom(error: unknown, noRoom: string | undefined): unknown {
   if (noRoom === undefined || !(error instanceof ModelError) || error.failure !== 'ContextTooLong') return error;
   return new ModelError(error.failure, `${error.message}; ${noRoom}`);
 }
-
-/**
- * A reply within our bounds. Calls get ids of our own: a provider, or a substitute for one, may repeat ids, and two
- * calls with one id would be one.
- */
-function kept(reply: ModelReply, call: number) {
-  const { content, tool_calls: calls, ...rest } = reply;
-  let room: number = conversationLimits.replyArgumentsLength;
-  const bounded = calls.slice(0, conversationLimits.callsPerReply).map(({ name, arguments: text }, index) => {
-    const fits = text.length <= Math.min(conversationLimits.argumentsLength, room);
-    if (fits) room -= text.length;
-    return { id: `call_${call}_${index}`, name: name.slice(0, nameMax), arguments: fits ? text : '' };
-  });
-  const isCut = content.length > conversationLimits.replyLength || calls.length > bounded.length;
-  return {
-    ...rest,
-    content: content.slice(0, conversationLimits.replyLength).toWellFormed(),
-    tool_calls: bounded,
-    ...(isCut ? { cut: true } : {}),
-  };
-}
-
-const nameMax = 128;
 
 /** Time of the model that judges an answer. */
 const judgeMs = 120_000;
