@@ -1,5 +1,6 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import { defined } from '../defined.ts';
+import { AppError } from '../errors.ts';
 import type { ModelMessage, ModelToolCall } from '../models/models.ts';
 import type { ConversationRecord, Usage } from './record.ts';
 
@@ -166,10 +167,11 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
   ended: (state, { result }) => void (state.result = result),
 };
 
-/** Takes one record into the state. */
+/** Takes one record into the state. @throws AppError `unavailable` (`ConversationTooNew`) for a kind that this version lacks. */
 export function fold(state: ConversationState, record: ConversationRecord): void {
   // The kind picks the folder and the record together, which the type system cannot see through a union.
-  const folder = folders[record.kind] as (state: ConversationState, record: ConversationRecord) => void;
+  const folder = folders[record.kind] as Fold | undefined;
+  if (folder === undefined) throw tooNew(record);
   if (record.kind !== 'taken_over') state.takenOverBy.clear();
   folder(state, record);
   if (state.unasked.length > 0 && mayBeAsked(state)) state.messages.push(...state.unasked.splice(0));
@@ -178,6 +180,16 @@ export function fold(state: ConversationState, record: ConversationRecord): void
 /** Whether the next question may hold more: no question, call or answer is under way. */
 const mayBeAsked = ({ started, isModelAsked, calls, answer, result }: ConversationState): boolean =>
   started !== undefined && !isModelAsked && calls.length === 0 && answer === undefined && result === undefined;
+
+type Fold = (state: ConversationState, record: ConversationRecord) => void;
+
+/** A replica of the newer version may drive it: to this one it is out of reach, and it fails by its deadline at most. */
+const tooNew = ({ kind, at }: { readonly kind: string; readonly at: string }): AppError =>
+  new AppError(
+    'unavailable',
+    `a newer version of Windlass wrote the record ${kind} of ${at} of this conversation; a replica of that version continues it`,
+    { reason: 'ConversationTooNew' },
+  );
 
 function foldReply(state: ConversationState, record: RecordOf<'model_replied'>): void {
   const { content, tool_calls: calls, provider, model } = record;

@@ -7,7 +7,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { failure } from '../../../lib/conversation/next.ts';
 import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
-import { AppError, type ErrorCode, messageOf } from '../../../lib/errors.ts';
+import { AppError, type ErrorCode, hasReason, messageOf } from '../../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
 import { tryPaced } from '../../../lib/retry.ts';
@@ -109,6 +109,8 @@ export class ConversationDriver {
     const pauseAfter = (error: unknown): number => {
       if (signal.aborted || isMoving(error)) throw error;
       this.#warn(execution, error);
+      if (hasReason(error, 'ConversationTooNew')) driven.tooNew = error;
+      if (driven.tooNew !== undefined) throw error;
       failures = driven.advances > advances ? 1 : failures + 1;
       advances = driven.advances;
       return halfJitter(interruptedPauses, failures - 1, random());

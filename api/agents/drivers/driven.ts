@@ -1,4 +1,5 @@
 import type { ConversationState } from '../../../lib/conversation/state.ts';
+import type { AppError } from '../../../lib/errors.ts';
 import type { SignedCalls } from '../calls/signed-calls.ts';
 import type { PodChannel } from '../pods/pod-channel.ts';
 import type { PodSaying } from '../pods/pod-sayings.ts';
@@ -30,6 +31,8 @@ export interface Driven extends Leaver {
   pause: AbortController | undefined;
   /** Others leave it alone while it pauses here: another replica fared no better. */
   isHeld: boolean;
+  /** A newer version has written to it, so that this replica cannot drive it. */
+  tooNew: AppError | undefined;
   /** The replica that drove it has handed it over to this one. */
   isHandedOver: boolean;
   /** Place of the last record when this replica last drove it, or found that no process does. */
@@ -54,6 +57,7 @@ export function newDriven(uid: string): Driven {
     outliving: undefined,
     pause: undefined,
     isHeld: false,
+    tooNew: undefined,
     isHandedOver: false,
     place: undefined,
     advances: 0,

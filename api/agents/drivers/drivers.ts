@@ -1,6 +1,6 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { aborted } from '../../../lib/aborted.ts';
-import { messageOf } from '../../../lib/errors.ts';
+import { type AppError, messageOf } from '../../../lib/errors.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { ConversationDriver } from './conversation-driver.ts';
 import { type Driven, newDriven, type OpenConversation } from './driven.ts';
@@ -17,7 +17,7 @@ export interface Drivers {
   /**
    * The conversation, driven by this replica from now on where another one drove it. Undefined where it is over, or
    * `signal` aborts first.
-   * @throws HttpError 503 where this replica is about to end; it closes the connection, so that the next request finds another one.
+   * @throws HttpError 503 where this replica is about to end, or a newer version has written to it; it closes the connection, so that the next request finds another one.
    */
   open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined>;
 }
@@ -35,6 +35,8 @@ class ConversationDrivers implements Drivers {
   readonly #driven = new Map<string, Driven>();
   /** Conversations that have left, but for a call that continues here. One may leave again before the first call has ended. */
   readonly #outlived = new Set<Driven>();
+  /** Conversations to which a newer version has written: in a rolling update a replica of that version drives them. */
+  readonly #tooNew = new Map<string, AppError>();
   #stop: AbortSignal = AbortSignal.abort();
 
   constructor(deps: DriversDeps) {
@@ -73,7 +75,12 @@ class ConversationDrivers implements Drivers {
     return driven.conversation !== undefined || driven.isHeld;
   }
 
+  #isLeftAlone(uid: string): boolean {
+    return this.#driven.has(uid) || this.#tooNew.has(uid);
+  }
+
   #cancel(uid: string): void {
+    this.#tooNew.delete(uid);
     this.#driven.get(uid)?.cancel.abort();
     for (const driven of this.#outlived) if (driven.uid === uid) driven.cancel.abort();
   }
@@ -82,7 +89,7 @@ class ConversationDrivers implements Drivers {
   async #look(left: LeftConversations): Promise<void> {
     const { executions, logger } = this.#deps;
     const open = [...executions.cache.values()].filter(
-      (execution) => needsDriving(execution) && !this.#driven.has(execution.metadata.uid ?? ''),
+      (execution) => needsDriving(execution) && !this.#isLeftAlone(execution.metadata.uid ?? ''),
     );
     try {
       for (const execution of await left.among(open)) this.#consider(execution);
@@ -94,9 +101,11 @@ class ConversationDrivers implements Drivers {
   async open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
     const { uid = '' } = execution.metadata;
     while (!signal.aborted) {
-      if (this.#stop.aborted) throw aboutToEnd();
+      if (this.#stop.aborted) throw elsewhere('this replica is about to end; send it again');
       const current = this.#deps.executions.cache.getByUid(uid);
       if (current === undefined || !needsDriving(current)) return undefined;
+      const tooNew = this.#tooNew.get(uid);
+      if (tooNew !== undefined) throw elsewhere(tooNew.message);
       const conversation = await this.#opened(current, signal);
       if (conversation !== undefined) return conversation;
       await this.#deps.clock.sleep(retryMs, signal);
@@ -139,12 +148,13 @@ class ConversationDrivers implements Drivers {
 
   #consider(execution: AgentExecution): void {
     const { uid = '' } = execution.metadata;
-    if (this.#stop.aborted || this.#driven.has(uid)) return;
+    if (this.#stop.aborted || this.#isLeftAlone(uid)) return;
     const driven = newDriven(uid);
     this.#driven.set(uid, driven);
     driven.left = this.#driver.drive(execution, driven).then(() => {
       driven.settle();
       this.#driven.delete(uid);
+      if (driven.tooNew !== undefined && !driven.cancel.signal.aborted) this.#tooNew.set(uid, driven.tooNew);
       if (driven.outliving !== undefined) this.#outlived.add(driven);
     });
     driven.ended = driven.left.then(() => driven.outliving).then(() => void this.#outlived.delete(driven));
@@ -153,9 +163,9 @@ class ConversationDrivers implements Drivers {
 
 const retryMs = 200;
 
-const aboutToEnd = (): HttpError =>
+const elsewhere = (message: string): HttpError =>
   new HttpError({
     code: 'unavailable',
-    message: 'this replica is about to end; send it again',
+    message,
     headers: { Connection: 'close', 'Retry-After': '1' },
   });
