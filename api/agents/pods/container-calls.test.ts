@@ -33,7 +33,9 @@ const attest = async (uid: string): Promise<SealSession> =>
   createSessions(await nats.connected()).create({ ...sealSession(), execution_id: uid });
 const result: DispatchResult = { exit_code: 0, stdout: 'out', stderr: '', duration_ms: 1, truncated: false };
 const config = { subcommand_allowlist: { ls: [] } };
-const spec = specOf({ tools: [{ name: 'cmd', config }, { name: 'fs.*' }] });
+// Its model asks for an unknown tool for as long as a test waits, which takes many questions.
+const execution = { max_tool_calls: 1_000 };
+const spec = specOf({ execution, tools: [{ name: 'cmd', config }, { name: 'fs.*' }] });
 
 /** Replicas of one execution, of which the first drives it. Its model calls an unknown tool again and again, until the test finishes it. */
 async function world(uid: string) {
