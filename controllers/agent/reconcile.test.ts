@@ -55,6 +55,7 @@ async function reconciled({ agents = [], revisions = [], executions = [], nodeCo
       if (agents[0] !== undefined) return agents[0];
       throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'agents' });
     },
+    list: async () => ({ metadata: {}, items: executions.map(({ metadata }) => ({ metadata })) }),
     delete: async (_kind: unknown, { name }: { name: string }) => done.deleted.push(name) > 0,
     jsonPatchStatus: async (_kind: unknown, _ref: unknown, patch: readonly { path: string; value?: AgentStatus }[]) => {
       const status = patch.find(({ path }) => path === '/status')?.value;

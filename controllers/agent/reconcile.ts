@@ -5,17 +5,18 @@ import type { KnownAgents } from '../../lib/agent/find-agent.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import { agents } from '../../lib/kinds.ts';
+import { agentExecutions, agents } from '../../lib/kinds.ts';
 import { type ControllerRevision, createLastingRefusals, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { problemsOf } from '../../lib/registration/index.ts';
+import { agentRevisionKey } from '../agent-execution/informer.ts';
 import { type CollectDeps, collectRevisions } from '../definition/collect-revisions.ts';
 import { judge } from '../definition/judge.ts';
 import { neededRevisions } from '../definition/runs-of.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 
 interface AgentRevisions {
-  readonly kube: Pick<KubeClient, 'get' | 'delete'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'delete'>;
   readonly revisions: CacheReader<ControllerRevision, 'agentUid' | 'agentKey'>;
   /** Executions by the revision they run, as `namespace/name`, and by the agent they name. */
   readonly executions: CacheReader<AgentExecution, 'revision' | 'agent'>;
@@ -27,11 +28,19 @@ const agentCollection = ({ kube, revisions, executions }: AgentRevisions): Colle
   resource: agents,
   revisions,
   revisionsOfKey: (key) => revisions.byIndex('agentKey', key),
-  ...neededRevisions({ executions, definition: 'agent', isUnseen: ({ status }) => status?.agent === undefined }),
+  ...neededRevisions({
+    kube,
+    resource: agentExecutions,
+    executions,
+    definition: 'agent',
+    revisionOf: agentRevisionKey,
+    definitionOf: ({ spec }) => spec.agent,
+    isUnseen: ({ status }) => status?.agent === undefined,
+  }),
 });
 
 interface AgentDeps extends AgentRevisions {
-  readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly agents: KnownAgents & Pick<CacheReader<Agent>, 'remember'>;
   readonly wholeAgent: (agent: Agent) => Promise<Agent | undefined>;

@@ -1,3 +1,4 @@
+import { globalNamespace } from '../../crds/labels.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import {
   type ControllerRevision,
@@ -9,16 +10,22 @@ import {
 } from '../../lib/kube/index.ts';
 import { revisionSubject, type Versioned } from '../../lib/registration/index.ts';
 
-export interface CollectDeps {
+/** Which revisions executions need. */
+export interface Needs {
+  /** Whether an execution that has not ended runs it, or may be about to. */
+  readonly isInUse: (revision: ControllerRevision) => boolean;
+  /** Whether any execution runs it or ran it: one that has ended can be run again, with the content that it ran. */
+  readonly isNamed: (revision: ControllerRevision) => boolean;
+}
+
+export interface CollectDeps extends Needs {
   readonly kube: Pick<KubeClient, 'get' | 'delete'>;
   readonly resource: Resource<Versioned>;
   readonly revisions: Pick<CacheReader<ControllerRevision>, 'get'>;
   /** Revisions by the `namespace/name` of their definition. */
   readonly revisionsOfKey: (key: string) => readonly ControllerRevision[];
-  /** Whether an execution that has not ended runs it, or may be about to. */
-  readonly isInUse: (revision: ControllerRevision) => boolean;
-  /** Whether any execution runs it or ran it: one that has ended can be run again, with the content that it ran. */
-  readonly isNamed: (revision: ControllerRevision) => boolean;
+  /** By those executions of a namespace that the cache lacks, as the server has them; `''` for all namespaces. */
+  readonly uncached: (namespace: string) => Promise<Needs>;
 }
 
 /**
@@ -34,7 +41,7 @@ export async function collectRevisions(deps: CollectDeps, key: string, uid: stri
   if (abandoned.length === 0) return;
   const latest = await findObject(deps.kube, deps.resource, refOfKey(key));
   const isOthers = (revision: ControllerRevision) => revisionSubject(revision)?.uid !== latest?.metadata.uid;
-  for (const revision of abandoned.filter(isOthers)) await remove(deps, revision);
+  await removeUnless(deps, abandoned.filter(isOthers), 'isInUse');
 }
 
 /**
@@ -54,7 +61,21 @@ export async function collectReplaced(
   if (unused.length === 0) return;
   const latest = await findObject(deps.kube, deps.resource, { namespace, name });
   if (latest?.metadata.uid !== uid || latest?.metadata.generation !== generation) return;
-  for (const revision of unused) await remove(deps, revision);
+  await removeUnless(deps, unused, 'isNamed');
+}
+
+/** The cache of executions says that none needs them, and may be behind: the server is asked before content is lost (D8). */
+async function removeUnless(
+  deps: CollectDeps,
+  revisions: readonly ControllerRevision[],
+  isNeeded: keyof Needs,
+): Promise<void> {
+  const [first] = revisions;
+  if (first === undefined) return;
+  const { namespace = '' } = first.metadata;
+  // Executions of every namespace run global definitions.
+  const uncached = await deps.uncached(namespace === globalNamespace ? '' : namespace);
+  for (const revision of revisions) if (!uncached[isNeeded](revision)) await remove(deps, revision);
 }
 
 function remove({ kube }: CollectDeps, { metadata }: ControllerRevision): Promise<boolean> {

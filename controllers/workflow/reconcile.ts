@@ -13,7 +13,7 @@ import { checkNamed } from '../../lib/definition/check-named.ts';
 import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
 import { checkChildren, type FindSpec } from '../../lib/definition/check-children.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import { workflows } from '../../lib/kinds.ts';
+import { workflowExecutions, workflows } from '../../lib/kinds.ts';
 import {
   type ControllerRevision,
   createLastingRefusals,
@@ -23,11 +23,12 @@ import {
 } from '../../lib/kube/index.ts';
 import { collectRevisions, type CollectDeps } from '../definition/collect-revisions.ts';
 import { judge } from '../definition/judge.ts';
+import { revisionKey } from '../execution/informer.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import { neededRevisions } from '../definition/runs-of.ts';
 
 interface WorkflowDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly workflows: WorkflowCache;
   readonly agents: KnownAgents;
@@ -83,7 +84,7 @@ async function problemsOf(deps: WorkflowDeps, workflow: Workflow): Promise<reado
 }
 
 interface WorkflowRevisions {
-  readonly kube: Pick<KubeClient, 'get' | 'delete'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'delete'>;
   readonly revisions: CacheReader<ControllerRevision, 'workflowUid' | 'workflowKey'>;
   /** Executions by the revision they run, as `namespace/name`, and by the workflow they name. */
   readonly executions: CacheReader<WorkflowExecution, 'revision' | 'workflow'>;
@@ -95,5 +96,13 @@ export const workflowCollection = ({ kube, revisions, executions }: WorkflowRevi
   resource: workflows,
   revisions,
   revisionsOfKey: (key) => revisions.byIndex('workflowKey', key),
-  ...neededRevisions({ executions, definition: 'workflow', isUnseen: ({ status }) => status?.workflow === undefined }),
+  ...neededRevisions({
+    kube,
+    resource: workflowExecutions,
+    executions,
+    definition: 'workflow',
+    revisionOf: revisionKey,
+    definitionOf: ({ spec }) => spec.workflow,
+    isUnseen: ({ status }) => status?.workflow === undefined,
+  }),
 });
