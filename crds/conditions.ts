@@ -1,5 +1,10 @@
 /** Condition types and every reason with the sentence that the troubleshooting page starts from. */
-export const conditionTypes = { ready: 'Ready', succeeded: 'Succeeded', finished: 'Finished' } as const;
+export const conditionTypes = {
+  ready: 'Ready',
+  succeeded: 'Succeeded',
+  finished: 'Finished',
+  credentialsFound: 'CredentialsFound',
+} as const;
 
 /** Reasons of the condition `Succeeded` of an execution, of failed visits and of Events. */
 export const executionReasons = {
@@ -174,6 +179,14 @@ export const apiSpecReasons = {
   InvalidDocument: 'The document is no OpenAPI 3.0 or 3.1 document that can be used; the message names the place.',
 } as const;
 export type ApiSpecReason = keyof typeof apiSpecReasons;
+
+/** Reasons of the condition `CredentialsFound` of an ApiSpec with credentials, and of ToolWorkflows that lack them. */
+export const credentialsReasons = {
+  CredentialFound: 'The Secret of the credentials has what their kind needs.',
+  CredentialMissing:
+    'Calls fail before they are sent: the Secret is missing, or lacks the label or a key; the message names them.',
+} as const;
+export type CredentialsReason = keyof typeof credentialsReasons;
 
 /** Reasons of the condition `Ready` of a ToolWorkflow. */
 export const toolWorkflowReasons = {

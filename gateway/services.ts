@@ -28,6 +28,7 @@ import { createCliRuns } from './tools/cli-runs.ts';
 import { createCliSource } from './tools/cli-source.ts';
 import { createFormerNames, type FormerNames } from './tools/former-names.ts';
 import { createMcpSource } from './tools/mcp-source.ts';
+import { createCredentialAnswers } from './tools/credential-answers.ts';
 import { createSchemaReader, type SchemaReader } from './tools/schema-reader.ts';
 import { createWorkflowSource } from './tools/workflow-source.ts';
 
@@ -60,6 +61,7 @@ export function createServices(deps: GatewayDeps): Services {
   const documents = createDocuments(deps, cluster);
   const former = createFormer(deps, bus, cluster);
   const registrations = createRegistrations(deps, { bus, audit, cluster });
+  const credentials = createCredentialAnswers(deps, { bus, specs: cluster.informers.apiSpecs.cache });
   const { room, mcpServers } = createMcp(deps);
   const toolSources = createSources(deps, { audit, cluster, tenancy, upstream, documents, former, mcpServers, room });
   const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit, toolSources });
@@ -74,15 +76,14 @@ export function createServices(deps: GatewayDeps): Services {
       using patience = startDeadline(clock, keysPatienceMs, stop);
       const ready = [cluster.synced, authentication.prepare(patience.signal), lane.open(stop)];
       await Promise.race([Promise.all(ready), aborted(stop)]);
-      const parts = [lane, former, mcpServers, registrations].map((part) => part.run(following.signal));
+      const parts = [lane, former, mcpServers, registrations, credentials].map((part) => part.run(following.signal));
       followed = Promise.all([followed, ...parts]);
     },
     async close() {
       following.abort();
       await followed;
       await lane.close();
-      await Promise.all([upstream.close(), mcpServers.close()]);
-      await authentication.close();
+      await Promise.all([upstream.close(), mcpServers.close(), authentication.close()]);
       await audit.close();
       await bus.close(busGraceMs);
     },

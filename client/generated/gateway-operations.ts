@@ -183,7 +183,7 @@ export type RegisterApiSpecBody = {
 export type RegisterApiSpecAnswer = {
   readonly id: string;
   readonly name: string;
-  /** Parts of the document that are legal and probably mistakes. */
+  /** Parts of the document that are legal and probably mistakes, and a missing credential. */
   readonly warnings?: readonly string[];
 };
 
@@ -256,7 +256,7 @@ export type RegisterToolWorkflowBody = {
 export type RegisterToolWorkflowAnswer = {
   readonly id: string;
   readonly name: string;
-  /** Parts of templates that are legal and probably mistakes. */
+  /** Parts of templates that are legal and probably mistakes, and a missing credential. */
   readonly warnings?: readonly string[];
 };
 

@@ -1,3 +1,4 @@
+import type { Condition } from '../../crds/schema/condition.ts';
 import type { ApiSpecReason } from '../../crds/conditions.ts';
 import { lineOfProblem, type Problem } from '../../crds/problem.ts';
 import type { ApiSpec, ApiSpecStatus } from '../../crds/schema/api-spec.ts';
@@ -22,6 +23,7 @@ import { wakeItself } from '../runtime/wakes.ts';
 import { shownWarnings, warningsText } from '../runtime/warnings.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
+import { credentialsOf, keptCredentials } from './credentials.ts';
 import { apiSpecInformer } from './informers.ts';
 import { isCallable, placeVerdict, type ReadyVerdict, readyOf } from './verdict.ts';
 import { claimants, inhabitants } from './wakes.ts';
@@ -30,7 +32,10 @@ import { workerUrl } from './worker-url.ts';
 /** The gateway writes parts of a document behind their object. */
 const missingPartsMs = 5_000;
 
-/** Reads the document of each ApiSpec, and says how many operations it has or what is wrong with the ApiSpec. */
+/**
+ * Reads the document of each ApiSpec, and says how many operations it has or what is wrong with the ApiSpec. The gateway says
+ * whether its credential is there (ADR 0152).
+ */
 export const apiSpecModule = defineModule({
   kind: 'ApiSpec',
   informers: { specs: apiSpecInformer, tenants: tenantInformer },
@@ -38,9 +43,11 @@ export const apiSpecModule = defineModule({
     specs: (change, { specs }) => [...wakeItself(change), ...claimants(change, specs.cache)],
     tenants: (change, { specs }) => inhabitants(change, specs.cache),
   },
-  reconcile({ kube, clock, tenants, informers: { specs } }) {
+  reconcile({ kube, clock, bus, tenants, informers: { specs } }) {
     const reader = createOpenApiReader({ clock, workerUrl: workerUrl() });
     const documents = createApiDocuments({ kube, reader, whole: specs.whole });
+    const port = { kube, resource: apiSpecs, cache: specs.cache };
+    const now = (): number => clock.now();
     return async (key) => {
       const spec = specs.cache.get(key);
       if (spec === undefined || spec.metadata.deletionTimestamp !== undefined) return;
@@ -49,9 +56,13 @@ export const apiSpecModule = defineModule({
       const rivals = places.flatMap((place) => specs.cache.byIndex('namespace', place));
       const place = placeVerdict(spec, rivals, isCallable(namespace, tenants));
       const found = place === undefined ? await judgeApiSpec(documents, spec) : { verdict: place };
-      const status = statusOf(spec, found, clock.now());
-      await writeStatus({ kube, resource: apiSpecs, cache: specs.cache }, spec, status);
+      const written = await writeStatus(port, spec, statusOf(spec, found, now()));
       if (found.verdict.reason === 'DocumentMissing') throw new WaitError('DocumentMissing', missingPartsMs);
+      if (found.verdict.reason !== 'Accepted' || !hasCredentials(spec.spec)) return;
+      // Whether the API can be called is written before: the gateway may take long, or not be there.
+      const { condition, again } = await credentialsOf({ bus, now }, written);
+      await writeStatus(port, written, statusOf(written, found, now(), condition));
+      return again;
     };
   },
 });
@@ -92,16 +103,21 @@ function acceptedText({ spec }: ApiSpec, { operations, home }: OpenApiIndex, { c
   return away === 0 ? callable : `${callable}, ${away} of them without the credentials, which are for ${home}`;
 }
 
+/** An ApiSpec that cannot be called needs no credential. */
+const conditionOf = ({ reason }: Judgement['verdict'], credentials: Condition | undefined): Condition[] =>
+  reason === 'Accepted' && credentials !== undefined ? [credentials] : [];
+
 export function statusOf(
   spec: ApiSpec,
   { verdict, index, warnings: found = [] }: Judgement,
   now: number,
+  credentials = keptCredentials(spec).condition,
 ): ApiSpecStatus {
   const warnings = shownWarnings(found.map(lineOfProblem));
   const message = `${verdict.message}${warningsText(warnings)}`;
   return {
     observedGeneration: spec.metadata.generation ?? 0,
-    conditions: [readyOf(spec, { ...verdict, message }, now)],
+    conditions: [readyOf(spec, { ...verdict, message }, now), ...conditionOf(verdict, credentials)],
     ...(index && { title: index.title, openapi: index.openapi, operations: index.operations.size }),
     ...(index?.server !== undefined && { server: index.server }),
     ...(spec.spec.document_parts && { sha256: spec.spec.document_parts.sha256 }),

@@ -21,6 +21,7 @@ import { wakeItself } from '../runtime/wakes.ts';
 import { shownWarnings, warningsText } from '../runtime/warnings.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
+import { missingCredentials } from './credentials.ts';
 import { claimants, inhabitants, seers } from './wakes.ts';
 import { workerUrl } from './worker-url.ts';
 import { apiSpecInformer, cliToolInformer, toolWorkflowInformer } from './informers.ts';
@@ -62,7 +63,10 @@ export const toolWorkflowModule = defineModule({
       const message = `${verdict.message}${warningsText(warnings)}`;
       const status = {
         observedGeneration: workflow.metadata.generation ?? 0,
-        conditions: [readyOf(workflow, { ...verdict, message }, clock.now())],
+        conditions: [
+          readyOf(workflow, { ...verdict, message }, clock.now()),
+          ...(verdict.reason === 'Accepted' ? missingCredentials(workflow, apiSpec, clock.now()) : []),
+        ],
         steps: workflow.spec.steps.length,
         ...(apiSpec && { api_spec: keyOf(apiSpec) }),
         ...(warnings.length > 0 && { warnings }),

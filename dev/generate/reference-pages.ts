@@ -1,6 +1,7 @@
 import {
   agentExecutionReasons,
   apiSpecReasons,
+  credentialsReasons,
   cliToolReasons,
   eventReasons,
   fleetRunReasons,
@@ -88,6 +89,8 @@ function reasonsPage(): string {
     reasonTable(stimulusRouterReasons),
     '## ApiSpec: condition `Ready`',
     reasonTable(apiSpecReasons),
+    '## ApiSpec and ToolWorkflow: condition `CredentialsFound`',
+    reasonTable(credentialsReasons),
     '## ToolWorkflow: condition `Ready`',
     reasonTable(toolWorkflowReasons),
     '## CliTool: condition `Ready`',

@@ -50,6 +50,8 @@ let isAuditDown = false;
 /** Objects of the cluster that refuse every request in turn. */
 let refusal: KubeError | undefined;
 const stored = new Map<string, KubeObject>();
+/** The Secret of each name in each namespace. */
+let secret: object | undefined;
 /** Lists that the cluster was asked for. */
 const listed: string[] = [];
 
@@ -83,6 +85,7 @@ function depsOf(): RegistrationDeps {
       return made;
     },
     async get(resource: Resource, ref: { namespace?: string; name: string }) {
+      if (resource.plural === 'secrets' && secret !== undefined) return secret;
       const found = stored.get(keyOf(resource, ref));
       if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: '' });
       return found;
@@ -156,6 +159,7 @@ beforeEach(async () => {
   changes = [];
   isAuditDown = false;
   refusal = undefined;
+  secret = aSecret({ token: 'aHVzaA==' });
   const authenticate = async ({ authorization = '' }: { readonly authorization?: string }): Promise<Operator> => {
     const found = operators[authorization.replace('Bearer ', '')];
     if (found === undefined) throw new AppError('unauthenticated', 'no token');
@@ -177,6 +181,11 @@ beforeEach(async () => {
 afterAll(async () => {
   await server.close();
   await reader.close();
+});
+
+const aSecret = (data: object, label = 'true') => ({
+  metadata: { name: 'orders-token', uid: 's', resourceVersion: '1', labels: { 'windlass.dev/credential': label } },
+  data,
 });
 
 async function ask(method: string, path: string, token = 'acme', body?: unknown) {
@@ -272,6 +281,29 @@ describe('/v1/specs', () => {
       const { status, body } = await ask(method, `/v1/specs/${id}`);
       expect([status, body.error, body.code]).toEqual([404, 'not_found', 'not_found']);
     }
+  });
+
+  it.each([
+    [
+      'the Secret',
+      undefined,
+      /there is no Secret orders-token with the label .*=true in the .* tenant-acme; .*'token'/,
+    ],
+    ['the label', aSecret({ token: 'aHVzaA==' }, 'false'), /there is no Secret orders-token with the label/],
+    ['the key', aSecret({ other: 'aHVzaA==' }), /Secret orders-token in .* tenant-acme lacks the key 'token'; add it/],
+  ])('GW-WF-11 warns that %s of a credential is missing, of an API and of its tool workflows', async (_, of, text) => {
+    secret = of;
+    const api = await ask('POST', '/v1/specs', 'acme', aSpec());
+    expect([api.status, api.body.warnings]).toEqual([200, [expect.stringMatching(text)]]);
+    expect(api.body.warnings[0]).toMatch(/^credentials\.secret: /);
+    const tool = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api.body.id));
+    expect([tool.status, tool.body.warnings]).toEqual([200, [expect.stringMatching(text)]]);
+    expect(tool.body.warnings[0]).toMatch(/^api_spec_id: /);
+    secret = aSecret({ token: 'aHVzaA==' });
+    expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api.body.id, { name: 'b' }))).body).toEqual({
+      id: expect.any(String),
+      name: 'b',
+    });
   });
 
   it('GW-WF-42 warns of the tool workflows that name an API which is deleted', async () => {

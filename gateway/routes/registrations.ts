@@ -1,5 +1,6 @@
 import type { ApiDocuments } from '../../lib/api-spec/index.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { createProblemFinder } from '../../lib/credentials/index.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { NewId } from '../../lib/ids.ts';
 import { type Informer, readInTurn } from '../../lib/informer/index.ts';
@@ -45,9 +46,10 @@ export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator
   const { apiSpecs: specs, toolWorkflows: workflows, cliTools: tools } = deps.cluster.informers;
   const rivals = toolRivals(deps.cluster.informers);
   const { ofSpecs, ofTools } = changesOf(deps);
+  const findProblem = createProblemFinder(deps);
   const registry = createRegistry({ ...deps, changes: ofSpecs, resource: apiSpecs, cache: specs.cache });
   return [
-    ...createSpecRoutes({ ...deps, registry, specs: specs.cache, workflows: workflows.cache }),
+    ...createSpecRoutes({ ...deps, registry, specs: specs.cache, workflows: workflows.cache, findProblem }),
     ...createWorkflowRoutes({
       ...deps,
       registry: createRegistry({
@@ -59,6 +61,7 @@ export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator
       }),
       specs: registry,
       objects: objectsOf(workflows),
+      findProblem,
     }),
     ...createCliToolRoutes({
       ...deps,

@@ -1,6 +1,7 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import { credentialProblems } from '../api-spec/credential-problems.ts';
 import { type Credential, noCredential } from './credential.ts';
+import { secretOf } from './credential-keys.ts';
 import { credentialFailed, readSecret, type SecretReader, type SecretValues } from './read-secret.ts';
 import type { TokenExchange } from './token-exchange.ts';
 
@@ -26,10 +27,7 @@ export function createCredentials({ kube, clock, tokens }: CredentialsDeps): Cre
       if (settings.kind === 'none') return noCredential;
       const [problem] = credentialProblems(spec);
       if (problem !== undefined) throw credentialFailed(`${problem.path} of the ApiSpec ${problem.message}`);
-      const secret = await readSecret(
-        { kube, clock },
-        { namespace: metadata.namespace ?? '', name: settings.secret.name },
-      );
+      const secret = await readSecret({ kube, clock }, secretOf(metadata, settings));
       if (settings.kind !== 'oauth2_client_credentials') return fixed(settings, secret);
       const { token_url: tokenUrl, scopes = [], audience } = settings;
       const request = {

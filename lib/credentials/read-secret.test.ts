@@ -3,7 +3,7 @@ import { createManualClock } from '../../test/support/manual-clock.ts';
 import { KubeError, type KubeClient } from '../kube/index.ts';
 import { readSecret } from './read-secret.ts';
 
-const ref = { namespace: 'acme', name: 'shop' };
+const ref = { namespace: 'acme', name: 'shop', keys: ['token'] };
 const secret = { metadata: { ...ref, labels: { 'windlass.dev/credential': 'true' } }, data: { token: 'aHVzaA==' } };
 const noRight = new KubeError(
   403,

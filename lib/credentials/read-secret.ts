@@ -10,6 +10,8 @@ const credentialLabel = 'windlass.dev/credential';
 interface SecretRef {
   readonly namespace: string;
   readonly name: string;
+  /** Those that the credential needs. */
+  readonly keys: readonly string[];
 }
 
 export interface SecretReader {
@@ -31,9 +33,9 @@ export interface SecretValues {
 export async function readSecret(deps: SecretReader, ref: SecretRef): Promise<SecretValues> {
   const secret = await read(deps, ref);
   if (secret?.metadata.labels?.[credentialLabel] !== 'true') {
-    throw credentialFailed(
-      `there is no Secret ${ref.name} with the label ${credentialLabel}=true in the namespace ${ref.namespace}`,
-    );
+    const keys = `the key${ref.keys.length === 1 ? '' : 's'} ${ref.keys.map((key) => `'${key}'`).join(' and ')}`;
+    const absent = `there is no Secret ${ref.name} with the label ${credentialLabel}=true in the namespace ${ref.namespace}`;
+    throw credentialFailed(`${absent}; create it with ${keys}, and with the label`);
   }
   const { uid, resourceVersion } = secret.metadata;
   return {

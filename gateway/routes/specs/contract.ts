@@ -35,7 +35,9 @@ const Registered = Type.Object(
   {
     ...Creation.properties,
     warnings: Type.Optional(
-      Type.Array(Type.String(), { description: 'Parts of the document that are legal and probably mistakes.' }),
+      Type.Array(Type.String(), {
+        description: 'Parts of the document that are legal and probably mistakes, and a missing credential.',
+      }),
     ),
   },
   { additionalProperties: false },

@@ -19,6 +19,7 @@ import {
   registeredNameOf,
   unsentOperations,
 } from '../../../lib/api-spec/index.ts';
+import type { FindCredentialProblem } from '../../../lib/credentials/index.ts';
 import { defined } from '../../../lib/defined.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { RequestBodyOf } from '../../../lib/http/contract.ts';
@@ -33,6 +34,7 @@ import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import type { ChangeEvents } from '../../registry/change-events.ts';
+import { credentialWarnings } from '../../registry/credential-warnings.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { kubeRefusal, validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -49,6 +51,7 @@ export interface SpecRoutesDeps {
   readonly specs: ApiSpecCache;
   readonly workflows: { values(): Iterable<ToolWorkflow> };
   readonly openApi: Pick<OpenApiReader, 'readOpenApi'>;
+  readonly findProblem: FindCredentialProblem;
 }
 
 /** `/v1/specs`: registered HTTP APIs (spec 3 §1.1, requirements AMB-196). */
@@ -73,7 +76,9 @@ function registerRoute(deps: SpecRoutesDeps): Route<Operator> {
     if (packed !== undefined) checkTenantRoom(storedBytes(registry, caller, namespace), packed.parts.stored_bytes);
     const created = await registry.create(caller, apiSpecOf(body, namespace, packed));
     if (packed !== undefined) await storeParts(deps, caller, { created, packed });
-    return json({ id: created.metadata.uid, name: body.name, ...(warnings.length > 0 && { warnings }) });
+    const missing = await credentialWarnings(deps.findProblem, created, ['credentials', 'secret']);
+    const all = [...warnings, ...missing];
+    return json({ id: created.metadata.uid, name: body.name, ...(all.length > 0 && { warnings: all }) });
   });
   return ofOwnTenant(tenancy, route);
 }

@@ -7,6 +7,7 @@ import { createSpecRoutes, type SpecRoutesDeps } from './index.ts';
 async function registered(header: string, kind = 'api_key_header', index?: OpenApiIndex): Promise<unknown> {
   const deps = {
     newId: () => 'id',
+    findProblem: async () => undefined,
     tenancy: { assertOwn: async () => undefined, namespaceOf: () => 'tenant-acme' },
     registry: { create: async (_caller: unknown, spec: object) => ({ ...spec, metadata: { uid: 'u-1' } }) },
     openApi: { readOpenApi: async () => ({ problems: [], ...(index && { index }) }) },

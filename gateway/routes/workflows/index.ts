@@ -4,6 +4,7 @@ import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
 import type { ToolWorkflow, ToolWorkflowSpec } from '../../../crds/schema/tool-workflow.ts';
 import { validateSpec } from '../../../crds/validators.ts';
 import { builtInNameProblems, type ApiDocuments, objectNameOf, toolWarnings } from '../../../lib/api-spec/index.ts';
+import type { FindCredentialProblem } from '../../../lib/credentials/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
 import { pageOf } from '../../../lib/http/paging.ts';
@@ -14,6 +15,7 @@ import { checkToolWorkflow } from '../../../lib/tool-chain/check-tool-workflow.t
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
+import { credentialWarnings } from '../../registry/credential-warnings.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { validation } from '../../registry/refusals.ts';
 import type { RegistrationEvents } from '../../registry/registration-events.ts';
@@ -33,6 +35,7 @@ interface WorkflowRoutesDeps {
   readonly documents: ApiDocuments;
   readonly stepsMax?: number;
   readonly objects: WholeReads<ToolWorkflow>;
+  readonly findProblem: FindCredentialProblem;
 }
 
 /** `/v1/workflows`: tool workflows (spec 3 §2.4, §3.2, §4.1). */
@@ -47,7 +50,7 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
   const route = defineRoute<typeof registerToolWorkflow, Operator>(registerToolWorkflow, async ({ body, caller }) => {
     const { tenant_id: _, ...definition } = body;
     const workflow = workflowOf(definition, tenancy.namespaceOf(caller), deps.stepsMax);
-    const warnings = (await checkOperations(deps, caller, workflow)).map(lineOfProblem);
+    const warnings = await checkOperations(deps, caller, workflow);
     const created = await registry.create(caller, workflow);
     await tell(deps, caller, created);
     return json({ id: created.metadata.uid, name: definition.name, ...(warnings.length > 0 && { warnings }) });
@@ -77,10 +80,10 @@ const withoutSpec = ({ path, message }: Problem) => ({ path: path.replace(/^spec
 
 /** GW-WF-38, GW-WF-39, GW-TEN-08. Gives warnings. */
 async function checkOperations(
-  { specs, documents }: WorkflowRoutesDeps,
+  { specs, documents, findProblem }: WorkflowRoutesDeps,
   { tenant }: Operator,
   { spec }: ToolWorkflow,
-): Promise<readonly Problem[]> {
+): Promise<readonly string[]> {
   const { api_spec_id: id = '', steps } = spec;
   const apiSpec = await specs.find(tenant, id).catch(unlessNotFound);
   if (apiSpec === undefined) throw validation([errorAt(['api_spec_id'], 'unknown', 'names no API spec of the tenant')]);
@@ -91,7 +94,8 @@ async function checkOperations(
       : [errorAt(['steps', index, 'operation_id'], 'unknown', `'${id}' is no operationId of the API spec`)],
   );
   if (absent.length > 0) throw validation(absent);
-  return toolWarnings(spec, { operations }, apiSpec.spec);
+  const missing = await credentialWarnings(findProblem, apiSpec, ['api_spec_id']);
+  return [...toolWarnings(spec, { operations }, apiSpec.spec).map(lineOfProblem), ...missing];
 }
 
 function unlessNotFound(error: unknown): undefined {
