@@ -4,6 +4,7 @@ import { aborted } from '../lib/aborted.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus, type EventSink } from '../lib/bus/index.ts';
 import { type Clock, resultWithin } from '../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, type RecentCommands, relayAddress } from '../lib/edge/index.ts';
+import { strangersIn } from '../lib/grpc/connections/port-connections.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import { ServerTls } from '../lib/grpc/mutual-tls.ts';
 import { createReceivedMessages } from '../lib/grpc/receive/received-messages.ts';
@@ -182,6 +183,10 @@ async function openGrpc(deps: RelayDeps, { signal, ...parts }: Parts): Promise<G
       credentials: await tlsOf(deps, signal),
       proxies: readProxies(config.WINDLASS_RELAY_TRUSTED_PROXIES),
       isWorker: !servesEdge(config),
+      strangers: strangersIn({
+        connections: bytesOf('connections of strangers'),
+        waiting: bytesOf('connections that wait'),
+      }),
     },
   );
 }

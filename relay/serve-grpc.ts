@@ -3,10 +3,11 @@ import type { EventBus } from '../lib/bus/index.ts';
 import { type EdgeResults, edgeLimits, type RecentCommands } from '../lib/edge/index.ts';
 import type { ReportDeps } from '../lib/grpc/call-report.ts';
 import { createHealth } from '../lib/grpc/health.ts';
+import type { StrangerLimits } from '../lib/grpc/connections/port-connections.ts';
 import { type GrpcListener, type GrpcService, listenGrpc } from '../lib/grpc/listen-grpc.ts';
 import type { ReceivedMessages } from '../lib/grpc/receive/received-messages.ts';
 import { createReflection, serveReflection } from '../lib/grpc/reflection.ts';
-import { sized } from '../lib/grpc/sized.ts';
+import { sized, sizedAll } from '../lib/grpc/sized.ts';
 import { serveStream } from '../lib/grpc/stream/serve-stream.ts';
 import { type OpenCall, serveOpen } from '../lib/grpc/unary/serve-open.ts';
 import { descriptorSet } from '../proto/generated/descriptors.ts';
@@ -54,6 +55,8 @@ interface RelayGrpcOptions {
   readonly isWorker: boolean;
   /** Streams of all hosts. Default: 20,000; the largest load that the bench knows is 10,000. */
   readonly streamsMax?: number | undefined;
+  /** Default: that of the process. */
+  readonly strangers?: StrangerLimits | undefined;
 }
 
 const services = [
@@ -66,9 +69,10 @@ const services = [
 export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Promise<GrpcListener> {
   const health = createHealth(services);
   const draining = new AbortController();
-  const { port, host, credentials, isWorker } = options;
+  const { port, host, credentials, isWorker, proxies, strangers } = options;
   const reflection = createReflection(Buffer.from(descriptorSet, 'base64'), services);
   return listenGrpc({
+    clock: deps.clock,
     port,
     ...(host === undefined ? {} : { host }),
     credentials: credentials ?? ServerCredentials.createInsecure(),
@@ -76,8 +80,10 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
     maxMessageBytes: edgeLimits.messageBytes,
     onDrain: () => draining.abort(),
     received: deps.received,
-    // An ingress carries many daemons over one connection.
-    connections: { ageMs: 'none', calls: 2_000 },
+    proxies,
+    clientOf: (address, forwarded) => addressOf(address, forwarded, proxies),
+    // A daemon has a stream, and a rotation beside it. An ingress carries many daemons over one connection.
+    connections: { ageMs: 'none', calls: 16, proxyCalls: 2_000, strangers },
     services: [
       ...(isWorker
         ? []
@@ -92,8 +98,7 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
 }
 
 /** Anybody may call it. */
-const bounded = (service: ServiceDefinition): ServiceDefinition =>
-  Object.fromEntries(Object.entries(service).map(([name, method]) => [name, sized(method, edgeLimits.unaryBytes)]));
+const bounded = (service: ServiceDefinition): ServiceDefinition => sizedAll(service, edgeLimits.unaryBytes);
 
 type NodeDeps = RelayGrpcDeps & RotateDeps;
 

@@ -2,15 +2,19 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { limits } from '../../crds/limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { GrpcMetrics } from '../../lib/grpc/call-report.ts';
+import { strangersIn } from '../../lib/grpc/connections/port-connections.ts';
 import { createHealth } from '../../lib/grpc/health.ts';
 import { type GrpcListener, type GrpcService, listenGrpc } from '../../lib/grpc/listen-grpc.ts';
 import { MutualTls } from '../../lib/grpc/mutual-tls.ts';
+import { createReceivedMessages } from '../../lib/grpc/receive/received-messages.ts';
 import { createReflection, serveReflection } from '../../lib/grpc/reflection.ts';
+import { sizedAll } from '../../lib/grpc/sized.ts';
 import { serveUnary } from '../../lib/grpc/unary/serve-unary.ts';
 import { markingReader } from '../../lib/grpc/text.ts';
 import { followTlsFiles, readTlsFiles, type TlsPaths } from '../../lib/grpc/tls-files.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { descriptorSet } from '../../proto/generated/descriptors.ts';
 import { ServerReflectionService } from '../../proto/generated/grpc/reflection/v1/reflection.ts';
 import { HealthService } from '../../proto/generated/health/v1/health.ts';
@@ -36,6 +40,9 @@ const services = ['windlass.runtime.v1.RuntimeService', 'grpc.health.v1.Health',
 /** Size limit of a message: the largest content that an execution holds, its key and its headers. */
 const maxMessageBytes = limits.executionInputBytes + 64 * 1024;
 
+/** Bytes of a question about the server. */
+const questionBytes = 64 * 1024;
+
 /**
  * Opens the gRPC listener: stimuli, health and reflection, all for clients with a trusted certificate alone. Rejects
  * when the certificates cannot be used or the port is taken.
@@ -44,19 +51,21 @@ export async function startGrpc({ port, host, tls }: GrpcOptions, deps: GrpcDeps
   const current = await readTlsFiles(tls, deps);
   const credentials = new MutualTls(current);
   const health = createHealth(services);
+  const following = new AbortController();
   const listener = await listenGrpc({
+    clock: deps.clock,
     port,
     host,
     credentials,
     health,
     maxMessageBytes,
+    ...boundsOf(deps, following.signal),
     services: [
       runtimeService(deps),
-      { definition: HealthService, implementation: { ...health.implementation } },
+      { definition: sizedAll(HealthService, questionBytes), implementation: { ...health.implementation } },
       ...reflectionServices(),
     ],
   });
-  const following = new AbortController();
   const onChange = (files: typeof current): void => credentials.use(files);
   const followed = followTlsFiles(
     () => readTlsFiles(tls, deps),
@@ -69,6 +78,18 @@ export async function startGrpc({ port, host, tls }: GrpcOptions, deps: GrpcDeps
       following.abort();
       await Promise.all([followed, listener.close(abandon)]);
     },
+  };
+}
+
+function boundsOf({ clock }: Pick<GrpcDeps, 'clock'>, stopping: AbortSignal) {
+  const bytes = {
+    connections: bytesOf('handshakes of gRPC'),
+    waiting: bytesOf('connections that wait for a handshake'),
+  };
+  return {
+    connections: { strangers: strangersIn(bytes) },
+    // No stream has messages without a bound of their own. The clients have certificates of ours: time alone bounds their requests.
+    received: createReceivedMessages({ clock, bytes: 0, arriving: Number.MAX_SAFE_INTEGER, stopping }),
   };
 }
 
@@ -89,8 +110,8 @@ function reflectionServices(): GrpcService[] {
   const { serverReflectionInfo: method } = ServerReflectionService;
   const before = { ...method, path: method.path.replace('.v1.', '.v1alpha.') };
   return [
-    { definition: ServerReflectionService, implementation },
-    { definition: { serverReflectionInfo: before }, implementation },
+    { definition: sizedAll(ServerReflectionService, questionBytes), implementation },
+    { definition: sizedAll({ serverReflectionInfo: before }, questionBytes), implementation },
   ];
 }
 

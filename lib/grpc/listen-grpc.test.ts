@@ -1,11 +1,13 @@
 import { ServerCredentials } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
 import { connectMany, manyConnections } from '../../test/support/connect-many.ts';
+import { systemClock } from '../clock.ts';
 import { createHealth } from './health.ts';
 import { listenGrpc } from './listen-grpc.ts';
 
 const open = (port: number) =>
   listenGrpc({
+    clock: systemClock,
     port,
     host: '127.0.0.1',
     credentials: ServerCredentials.createInsecure(),

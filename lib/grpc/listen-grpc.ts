@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { constants, type Http2Server, type Http2Session } from 'node:http2';
+import { constants, type Http2Server, type Http2Session, type Settings } from 'node:http2';
 import { type AddressInfo, createServer, type Server as SocketServer } from 'node:net';
 import {
-  type ConnectionInjector,
   logVerbosity,
   Server,
   type ServerCredentials,
@@ -11,10 +10,13 @@ import {
   setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { listenBacklog } from '../listen-backlog.ts';
-import { joinCredentials } from './headers.ts';
+import { boundCalls } from './connections/bounded-calls.ts';
+import { PortConnections, type StrangerLimits, type TrustedPeers } from './connections/port-connections.ts';
 import type { Health } from './health.ts';
+import { grpcLimits } from './limits.ts';
 import { meterMessages } from './receive/meter-messages.ts';
 import type { ReceivedMessages } from './receive/received-messages.ts';
 
@@ -28,6 +30,7 @@ export interface GrpcService {
 }
 
 interface GrpcListenOptions {
+  readonly clock: Clock;
   readonly port: number;
   /** Default: all addresses. */
   readonly host?: string;
@@ -39,8 +42,15 @@ interface GrpcListenOptions {
   /** Called first when the server stops, so that long streams can say goodbye. */
   readonly onDrain?: () => void;
   readonly connections?: ConnectionLimits;
-  /** Bounds the bytes of messages that have come and are not handled. Absent: those of each stream are bounded alone. */
+  /**
+   * Bounds the bytes of messages that have come and are not handled, and the time of requests. Absent: those of each stream are
+   * bounded alone.
+   */
   readonly received?: ReceivedMessages | undefined;
+  /** Proxies whose connections carry the calls of many clients. Default: none. */
+  readonly proxies?: TrustedPeers | undefined;
+  /** The client of a call, by the address of its socket and the `x-forwarded-for`. Default: the network of the socket. */
+  readonly clientOf?: ((address: string, forwarded: string | undefined) => string) | undefined;
 }
 
 interface ConnectionLimits {
@@ -55,6 +65,10 @@ interface ConnectionLimits {
   readonly keepAliveTimeoutMs?: number;
   /** Calls at a time over one connection. Default 256. */
   readonly calls?: number;
+  /** The same over one of a proxy. Default: `calls`. */
+  readonly proxyCalls?: number | undefined;
+  /** Bounds those whose clients are not known. */
+  readonly strangers?: StrangerLimits | undefined;
 }
 
 /** A port on which services are served. */
@@ -77,14 +91,22 @@ const callsPerConnection = 256;
 /** Resolves when the port is open; rejects with AppError `unavailable` when it is taken. */
 export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListener> {
   const server = new Server(channelOptions(options));
+  boundHeaders(server);
   for (const { definition, implementation } of options.services) server.addService(definition, implementation);
   const injector = server.createConnectionInjector(options.credentials);
-  // The library reads the headers after this.
-  for (const [opened] of portsOf(server))
-    opened.prependListener('stream', (_stream, headers, _flags, raw) => joinCredentials(headers, raw));
-  const sockets = await openPort(injector, options);
+  const { clock, proxies, connections: { calls = callsPerConnection, proxyCalls = calls, strangers } = {} } = options;
+  const inject = injector.injectConnection.bind(injector);
+  const connections = new PortConnections({ clock, proxies, proxyCalls, strangers, inject });
+  for (const [opened] of portsOf(server)) boundCalls(opened, connections);
+  const sockets = await openPort(connections, options);
   const { port } = sockets.address() as AddressInfo;
-  return { port, close: (abandon) => close({ server, sockets }, options, abandon) };
+  return { port, close: (abandon) => close({ server, sockets, connections }, options, abandon) };
+}
+
+/** The library (1.14.7) has no option for it. */
+function boundHeaders(server: Server): void {
+  const { commonServerOptions } = server as unknown as { readonly commonServerOptions: { settings?: Settings } };
+  commonServerOptions.settings = { ...commonServerOptions.settings, maxHeaderListSize: grpcLimits.headerBytes };
 }
 
 function channelOptions(options: GrpcListenOptions): ServerOptions {
@@ -97,7 +119,7 @@ function channelOptions(options: GrpcListenOptions): ServerOptions {
     'grpc.max_concurrent_streams': calls,
     ...(received === undefined
       ? {}
-      : { interceptors: [meterMessages(received, methodsOf(services), maxMessageBytes)] }),
+      : { interceptors: [meterMessages({ ...options, received, methods: methodsOf(services) })] }),
     ...(ageMs === 'none'
       ? {}
       : { 'grpc.max_connection_age_ms': ageMs, 'grpc.max_connection_age_grace_ms': connectionGraceMs }),
@@ -112,9 +134,9 @@ const methodsOf = (services: readonly GrpcService[]) => services.flatMap(({ defi
  * The library opens ports with Node's own queue of 511 connections. The kernel drops those of a fleet that comes back beyond it, and
  * each tries again after 1, 3, 7, 15 and 31 s.
  */
-async function openPort(injector: ConnectionInjector, { host, port }: GrpcListenOptions): Promise<SocketServer> {
+async function openPort(connections: PortConnections, { host, port }: GrpcListenOptions): Promise<SocketServer> {
   const open = async (address: string): Promise<SocketServer> => {
-    const sockets = createServer({ noDelay: true }, (socket) => injector.injectConnection(socket));
+    const sockets = createServer({ noDelay: true, pauseOnConnect: true }, (socket) => connections.add(socket));
     sockets.listen({ port, host: address, backlog: listenBacklog });
     await once(sockets, 'listening');
     return sockets;
@@ -133,13 +155,19 @@ async function openPort(injector: ConnectionInjector, { host, port }: GrpcListen
 interface Opened {
   readonly server: Server;
   readonly sockets: SocketServer;
+  readonly connections: PortConnections;
 }
 
-function close({ server, sockets }: Opened, options: GrpcListenOptions, abandon: AbortSignal): Promise<void> {
+function close(
+  { server, sockets, connections: admitted }: Opened,
+  options: GrpcListenOptions,
+  abandon: AbortSignal,
+): Promise<void> {
   const connections = connectionsOf(server);
   // The library counts no connection that it did not accept itself: those of the port are over when their sockets are.
   const closed = once(sockets, 'close');
   sockets.close();
+  admitted.stop();
   return new Promise((resolve) => {
     // The library (1.14.7) may never call back once a connection has ended by its keep-alive, so nothing waits for that.
     const giveUp = (): void => {

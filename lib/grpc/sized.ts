@@ -1,4 +1,4 @@
-import type { MethodDefinition } from '@grpc/grpc-js';
+import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 import { GrpcError } from './grpc-error.ts';
 
 /** Takes the place of a message that is larger than its method takes: throwing while reading would be INTERNAL. */
@@ -28,6 +28,10 @@ export function sized<In, Out>(method: MethodDefinition<In, Out>, most: number):
     bytes.byteLength > most ? (new Oversized(bytes.byteLength, most) as never) : method.requestDeserialize(bytes);
   return { ...method, requestDeserialize, mostBytes: most };
 }
+
+/** A service whose methods have the same bound. */
+export const sizedAll = (service: ServiceDefinition, most: number): ServiceDefinition =>
+  Object.fromEntries(Object.entries(service).map(([name, method]) => [name, sized(method, most)]));
 
 /** @throws GrpcError `limit_exceeded` for a message that `sized` has not let through. */
 export function assertSized(message: unknown): void {

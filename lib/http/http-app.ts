@@ -24,6 +24,7 @@ export interface HttpAppOptions<Caller> extends CallerPort<Caller> {
 
 /** Routes behind one listener. */
 export interface HttpApp {
+  readonly clock: Clock;
   readonly handle: RequestListener;
   /** Headers of answers to what never became a request, which no handler sees. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -50,6 +51,7 @@ export function createHttpApp<Caller>(options: HttpAppOptions<Caller>): HttpApp 
   app.on('error', (error: unknown) => logger.debug({ err: error }, 'answer not delivered'));
   const handle = app.callback();
   return {
+    clock: options.clock,
     handle: (request, response) => void handle(request, response),
     stop: () => inFlight.stop(),
     abandon: () => inFlight.abandon(),

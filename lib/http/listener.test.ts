@@ -25,7 +25,10 @@ const slow = defineContract({
 type SlowRequest = RouteRequest<typeof slow, TestCaller>;
 
 /** A server whose handler waits for the test, or for its signal. */
-async function serve(timeouts?: { readonly headers?: number; readonly request?: number }) {
+async function serve(
+  timeouts?: { readonly headers?: number; readonly request?: number },
+  connections?: { readonly places: number; readonly spareMs: number },
+) {
   const release = Promise.withResolvers<void>();
   const entered = Promise.withResolvers<SlowRequest>();
   const route = defineRoute<typeof slow, TestCaller>(slow, async (request) => {
@@ -36,7 +39,7 @@ async function serve(timeouts?: { readonly headers?: number; readonly request?: 
     await Promise.race([release.promise, gone]);
     return json({ done: true });
   });
-  const server = await startTestServer([route], timeouts === undefined ? {} : { timeouts });
+  const server = await startTestServer([route], { timeouts, connections });
   return { server, release, entered };
 }
 
@@ -198,6 +201,42 @@ describe('a client that is too slow', () => {
     clearInterval(drip);
     expect(answer).toMatchObject({ status: 408, body: timedOut });
     expect(isEntered).toBe(false);
+    await server.close();
+  });
+});
+
+describe('idle connections of one client', () => {
+  const connections = { places: 20, spareMs: 600_000 };
+  const from = async (port: number, localAddress: string) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  };
+  const askFrom = async (port: number, localAddress: string) => {
+    const socket = await from(port, localAddress);
+    socket.write(ask);
+    return readAnswer(socket);
+  };
+
+  it('leave a fifth of the places to other networks', async () => {
+    const { server, release } = await serve(undefined, connections);
+    release.resolve();
+    for (let at = 0; at < 40; at += 1) await from(server.port, '127.0.0.2');
+    expect((await askFrom(server.port, '127.0.0.3')).status).toBe(200);
+    await server.close();
+  });
+
+  it('make room where all places are taken, those of the fullest account first', async () => {
+    const { server, release } = await serve(undefined, { ...connections, spareMs: 0 });
+    release.resolve();
+    const closed: string[] = [];
+    for (let at = 0; at < 20; at += 1) {
+      const address = at < 16 ? '127.0.0.2' : `127.0.0.${at}`;
+      (await from(server.port, address)).on('close', () => closed.push(address)).resume();
+    }
+    expect((await askFrom(server.port, '127.0.0.3')).status).toBe(200);
+    expect(closed).toEqual(['127.0.0.2']);
     await server.close();
   });
 });

@@ -1,5 +1,7 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
+import { ConnectionShares, type CountedConnection } from '../connection-shares.ts';
 import { listenBacklog } from '../listen-backlog.ts';
 import { onAbort } from '../on-abort.ts';
 import type { HttpApp } from './http-app.ts';
@@ -9,6 +11,14 @@ export interface ListenOptions {
   /** Default: all addresses. */
   readonly host?: string;
   readonly timeouts?: ListenerTimeouts;
+  readonly connections?: ConnectionBounds;
+}
+
+interface ConnectionBounds {
+  /** Default 10,000; one network has four fifths of them at most. More are closed as they come. */
+  readonly places?: number;
+  /** One that has been idle for so long is closed where another one needs its place. Default 5 s. */
+  readonly spareMs?: number;
 }
 
 /** In milliseconds. */
@@ -35,7 +45,7 @@ export interface Listener {
   close(abandon: AbortSignal, breakOff?: AbortSignal): Promise<void>;
 }
 
-/** More are closed as they come: an idle one takes some 6 KiB. */
+/** An idle one takes some 6 KiB. */
 const connectionsMax = 10_000;
 
 /** Quiet time of a connection before the kernel asks whether its client is there. */
@@ -58,8 +68,7 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
     // Answered by the application, in the documented form.
     requireHostHeader: false,
   });
-  server.maxConnections = connectionsMax;
-  const endIdle = watchIdle(server);
+  const endIdle = watchIdle(server, app.clock, options.connections);
   server.on('request', app.handle).on('checkContinue', app.handle).on('checkExpectation', app.handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket as Socket, app.headers));
   return new Promise((resolve, reject) => {
@@ -83,17 +92,22 @@ type EndIdle = () => void;
  * are counted, because a client may send the next one before it has its answer. Entries are changed in place: a Set
  * whose members come and go with every request is made anew every few of them.
  */
-function watchIdle(server: Server): EndIdle {
-  const underWay = new Map<Socket, number>();
+function watchIdle(server: Server, clock: Clock, bounds: ConnectionBounds = {}): EndIdle {
+  const open = new Map<Socket, Connection>();
+  const shares = new ConnectionShares({ clock, places: connectionsMax, ...bounds });
   let isEnding = false;
   const count = (socket: Socket, change: number): void => {
-    const requests = (underWay.get(socket) ?? 0) + change;
-    if (isEnding && requests === 0) socket.destroySoon();
-    else if (!socket.destroyed) underWay.set(socket, requests);
+    if (open.get(socket)?.count(change) === 0 && isEnding) socket.destroySoon();
   };
   server.on('connection', (socket) => {
+    const connection = new Connection(socket, clock);
+    if (!connection.enter(shares)) return void socket.destroy();
+    open.set(socket, connection);
     count(socket, 0);
-    socket.once('close', () => underWay.delete(socket));
+    socket.once('close', () => {
+      open.delete(socket);
+      connection.leave();
+    });
   });
   for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
     server.on(event, ({ socket }, response) => {
@@ -103,8 +117,49 @@ function watchIdle(server: Server): EndIdle {
   }
   return () => {
     isEnding = true;
-    for (const [socket, requests] of underWay) if (requests === 0) socket.destroy();
+    for (const connection of open.values()) if (connection.idleSince() !== undefined) connection.close();
   };
+}
+
+class Connection implements CountedConnection {
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  #requests = 0;
+  #idleAt: number;
+  #leave: (() => void) | undefined;
+
+  constructor(socket: Socket, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#idleAt = clock.steadyMs();
+  }
+
+  /** False: there is no place. */
+  enter(shares: ConnectionShares): boolean {
+    this.#leave = shares.tryEnter(this.#socket.remoteAddress ?? '', this);
+    return this.#leave !== undefined;
+  }
+
+  leave(): void {
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  /** Answers how many requests are under way. */
+  count(change: number): number {
+    this.#requests += change;
+    this.#idleAt = this.#clock.steadyMs();
+    return this.#requests;
+  }
+
+  idleSince(): number | undefined {
+    return this.#requests === 0 ? this.#idleAt : undefined;
+  }
+
+  close(): void {
+    this.leave();
+    this.#socket.destroy();
+  }
 }
 
 interface Opened {

@@ -96,7 +96,7 @@ export const memoryTable = {
   },
   conversations: { share: 0.09, place: 'heap', pools: { api: 1 }, holds: 'conversations that a replica drives' },
   'large answers': {
-    share: 0.11,
+    share: 0.105,
     place: 'heap',
     pools: { api: 1 },
     holds: 'large pages of `web.fetch` and `web.search`, and large answers of registered tools',
@@ -181,6 +181,42 @@ export const memoryTable = {
   'whole edge groups': whole('EdgeGroup', 0.003, { api: 1, controllers: 1 }),
   'whole fleet runs': whole('FleetRun', 0.01, { api: 1 }),
   'whole tools': whole('ApiSpec, ToolWorkflow and CliTool, each', 0.01, { gateway: 3, controllers: 3 }),
+  'connections of strangers': {
+    share: 0.045,
+    place: 'beside',
+    pools: { relay: 1 },
+    holds: 'connections of daemons that have not proved who they are',
+  },
+  'connections that wait': {
+    share: 0.08,
+    place: 'heap',
+    pools: { relay: 1 },
+    holds: 'sockets that wait for the place of such a connection',
+  },
+  'requests of strangers': {
+    share: 0.04,
+    place: 'beside',
+    pools: { relay: 1 },
+    holds: 'requests of daemons without a stream, as they come',
+  },
+  'headers of strangers': {
+    share: 0.08,
+    place: 'heap',
+    pools: { relay: 1 },
+    holds: 'headers of such requests, until they are whole',
+  },
+  'handshakes of gRPC': {
+    share: 0.0024,
+    place: 'beside',
+    pools: { api: 1 },
+    holds: 'connections of gRPC whose certificate is not known yet',
+  },
+  'connections that wait for a handshake': {
+    share: 0.005,
+    place: 'heap',
+    pools: { api: 1 },
+    holds: 'sockets that wait for the place of such a connection',
+  },
   'messages of daemons': {
     share: 0.1,
     place: 'beside',

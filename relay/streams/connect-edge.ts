@@ -135,6 +135,7 @@ async function opened(deps: OpenDeps, pipe: Pipe): Promise<LiveStream> {
   const { tid } = opening.claims;
   deps.shares.enter(tid);
   try {
+    pipe.vouch();
     pipe.charge(tid, edgeLimits.reportBytes + envelopeBytes);
     const stream = await openInTime(deps, opening);
     pipe.charge(tid);

@@ -24,7 +24,7 @@ export interface TestServer {
 /** Serves routes on a free port of loopback, with everything real but the identity of callers. */
 export async function startTestServer(
   routes: readonly Route<TestCaller>[],
-  options: Partial<HttpAppOptions<TestCaller>> & { readonly timeouts?: ListenOptions['timeouts'] } = {},
+  options: Partial<HttpAppOptions<TestCaller>> & Pick<ListenOptions, 'timeouts' | 'connections'> = {},
 ): Promise<TestServer> {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
@@ -38,8 +38,8 @@ export async function startTestServer(
     ...options,
     clock,
   });
-  const { timeouts } = options;
-  const listener = await listen(app, { port: 0, host: '127.0.0.1', timeouts });
+  const { timeouts, connections } = options;
+  const listener = await listen(app, { port: 0, host: '127.0.0.1', timeouts, connections });
   return {
     app,
     listener,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, edgeLimits, relayAddress } from '../../lib/edge/index.ts';
+import type { StrangerLimits } from '../../lib/grpc/connections/port-connections.ts';
 import type { GrpcListener } from '../../lib/grpc/listen-grpc.ts';
 import { createReceivedMessages, type ReceivedMessages } from '../../lib/grpc/receive/received-messages.ts';
 import { newId } from '../../lib/ids.ts';
@@ -33,6 +34,7 @@ export interface TestRelayOptions {
   readonly proxies?: readonly string[];
   readonly isWorker?: boolean;
   readonly streamsMax?: number;
+  readonly strangers?: StrangerLimits;
   readonly heartbeatMs?: number;
   readonly staleMs?: number;
   readonly overlapMs?: number;
@@ -78,6 +80,7 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
       proxies: new Set(options.proxies),
       isWorker: options.isWorker ?? false,
       streamsMax: options.streamsMax,
+      strangers: options.strangers,
     },
   );
   return { relayId, listener, streams, bus, received };

@@ -1,7 +1,9 @@
+import type { Metadata } from '@grpc/grpc-js';
 import { messageOf } from '../../errors.ts';
 import type { PoolPart } from '../../fair-pool.ts';
 import { networkOf } from '../../network-of.ts';
 import { GrpcError, type GrpcFailure, toGrpcFailure } from '../grpc-error.ts';
+import { headerOf } from '../headers.ts';
 import { grpcLimits } from '../limits.ts';
 import type { ReceivedMessages } from './received-messages.ts';
 
@@ -9,6 +11,7 @@ import type { ReceivedMessages } from './received-messages.ts';
 interface BaseCall {
   readonly stream: Pick<NodeJS.ReadableStream, 'pause' | 'resume' | 'once'> & { unshift(chunk: Buffer): void };
   readonly connectionInfo?: { readonly remoteAddress?: string | undefined };
+  readonly metadata: Metadata;
   decoder: unknown;
   maxReceiveMessageSize: number;
   sendStatus(failure: GrpcFailure): void;
@@ -20,6 +23,8 @@ interface DecoderOptions {
   readonly most: number;
   /** Whether a tenant pays for large messages. Else the whole request has the time and the place of one message. */
   readonly isShared: boolean;
+  /** As for `listenGrpc`. */
+  readonly clientOf?: ((address: string, forwarded: string | undefined) => string) | undefined;
 }
 
 /** Receives the news that the messages of a stream are read no further. */
@@ -70,9 +75,11 @@ export class MessageDecoder {
 
   /** Takes a place for a request of anybody, until all of it is here, or refuses it. */
   #arrive(): void {
-    const { stream, connectionInfo } = this.#call;
-    const { arriving, late } = this.#options.received;
-    this.#part = arriving.tryEnter({ tenant: networkOf(connectionInfo?.remoteAddress ?? '') });
+    const { stream, connectionInfo, metadata } = this.#call;
+    const { received, clientOf = networkOf } = this.#options;
+    const { arriving, late } = received;
+    const client = clientOf(connectionInfo?.remoteAddress ?? '', headerOf(metadata, 'x-forwarded-for'));
+    this.#part = arriving.tryEnter({ tenant: client });
     if (this.#part === undefined) {
       this.#fail(new GrpcError('unavailable', 'too many requests of this network arrive at once; come back later'));
       return;

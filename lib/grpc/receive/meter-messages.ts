@@ -10,22 +10,26 @@ interface Method {
   readonly mostBytes?: number | undefined;
 }
 
+interface MeterOptions {
+  readonly received: ReceivedMessages;
+  readonly methods: readonly Method[];
+  readonly maxMessageBytes: number;
+  /** Who has the place of a request, by the address of its socket and `x-forwarded-for`. Default: the network of the socket. */
+  readonly clientOf?: ((address: string, forwarded: string | undefined) => string) | undefined;
+}
+
 /**
  * Reads the messages of all calls by a decoder of ours (grpc-js 1.14.7): that of the package keeps each part of a message as
  * an object of its own, so that 4 MiB in parts of a byte would take some hundreds of MiB, and waits for the rest for ever.
  */
-export function meterMessages(
-  received: ReceivedMessages,
-  methods: readonly Method[],
-  mostBytes: number,
-): ServerInterceptor {
+export function meterMessages({ received, methods, maxMessageBytes, clientOf }: MeterOptions): ServerInterceptor {
   const byPath = new Map(methods.map((method) => [method.path, method]));
   return ({ path }, call) => {
     const method = byPath.get(path);
-    const most = method?.mostBytes ?? mostBytes;
+    const most = method?.mostBytes ?? maxMessageBytes;
     // The bytes of a single request are bounded by its method: no tenant is known who could pay for them.
     const isShared = method?.requestStream === true && method.mostBytes === undefined;
-    MessageDecoder.replaceIn(call, { received, most, isShared });
+    MessageDecoder.replaceIn(call, { received, most, isShared, clientOf });
     return call as never;
   };
 }

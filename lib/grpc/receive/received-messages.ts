@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { createFairPool, type FairPool } from '../../fair-pool.ts';
+import { bytesOf } from '../../memory-budget/index.ts';
 import { grpcLimits } from '../limits.ts';
 import { LateMessages } from './late-messages.ts';
 
@@ -13,7 +14,7 @@ interface ReceivedOptions {
   readonly wholeMs?: number | undefined;
   /** Default: `grpcLimits.roomMs`. */
   readonly roomMs?: number | undefined;
-  /** Default: `grpcLimits.arriving`. */
+  /** Requests without a tenant that may be arriving at once. Default: the share of the process. */
   readonly arriving?: number | undefined;
 }
 
@@ -26,9 +27,18 @@ export interface ReceivedMessages {
   readonly late: LateMessages;
 }
 
+/** One counts as as many as it has parts of `smallBytes`, and one more. Its headers may take twice their size as strings. */
+const requestsAtOnce = (): number =>
+  Math.floor(
+    Math.min(
+      bytesOf('requests of strangers') / grpcLimits.smallBytes,
+      bytesOf('headers of strangers') / (2 * grpcLimits.headerBytes),
+    ),
+  );
+
 export function createReceivedMessages(options: ReceivedOptions): ReceivedMessages {
   const { clock, bytes, stopping } = options;
-  const { wholeMs, roomMs, arriving } = { ...grpcLimits, ...options };
+  const { wholeMs, roomMs, arriving = requestsAtOnce() } = { ...grpcLimits, ...options };
   return {
     pool: createFairPool({ size: bytes, clock, waitMs: roomMs }),
     arriving: createFairPool({ size: arriving, clock }),

@@ -1,4 +1,5 @@
-import { constants } from 'node:http2';
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import { PortConnection } from '../connections/port-connection.ts';
 import { MessageDecoder } from '../receive/message-decoder.ts';
 
 /** The internals of a server call of grpc-js 1.14.7, as far as they count here. */
@@ -23,6 +24,12 @@ export function cutStream(call: unknown): void {
   for (const { stream } of insidesOf(call)) {
     if (typeof stream?.close === 'function') return stream.close(constants.NGHTTP2_CANCEL);
   }
+}
+
+/** The caller has proved who it is; its connection counts no more as one of a stranger. */
+export function vouchFor(call: unknown): void {
+  for (const { stream } of insidesOf(call))
+    if (stream !== undefined) return PortConnection.vouch(stream as ServerHttp2Stream);
 }
 
 /** State of a decoder between two messages. */

@@ -6,7 +6,7 @@ import { headerOf } from '../headers.ts';
 import { grpcLimits } from '../limits.ts';
 import { type Peer, readPeer } from '../peer.ts';
 import type { MessageDecoder } from '../receive/message-decoder.ts';
-import { cutStream, meterOf, readNoneAhead, releaseRead } from './call-internals.ts';
+import { cutStream, meterOf, readNoneAhead, releaseRead, vouchFor } from './call-internals.ts';
 import { createMessagePipe, type MessagePipe, type PipeDeps } from './message-pipe.ts';
 import { StreamLife } from './stream-life.ts';
 
@@ -41,6 +41,8 @@ export interface ServerStream<In, Out> extends MessagePipe<In, Out> {
    * is read before. Each has `most` bytes at most from now on; absent: as many as the method takes.
    */
   charge(tenant: string, most?: number): void;
+  /** The caller has proved who it is: its connection counts no more as one of a stranger, until the stream is over. */
+  vouch(): void;
   /** Aborts when the client is gone, its deadline is over, or the server breaks the stream off. */
   readonly signal: AbortSignal;
   /** Aborts when the server begins to stop: say goodbye and return. The stream is broken off after the server's grace. */
@@ -146,6 +148,10 @@ class OpenStream<In, Out> implements ServerStream<In, Out> {
 
   charge(tenant: string, most?: number): void {
     this.#meter?.charge(tenant, most);
+  }
+
+  vouch(): void {
+    vouchFor(this.#call);
   }
 
   takeHeader(name: string): string | undefined {

@@ -83,6 +83,7 @@ async function start(options: Partial<StreamOptions> = {}, onPort = 0, keepAlive
   const talk = serveStream(deps, { operation: 'talk', certificate: 'optional', ...options }, run);
   const strict = serveStream(deps, { operation: 'strict', certificate: 'required' }, run);
   listener = await listenGrpc({
+    clock: systemClock,
     port: onPort,
     host: '127.0.0.1',
     credentials: new MutualTls({ cert, key, ca: authority.cert }, 'optional'),
@@ -261,6 +262,7 @@ describe('a stream that is silent', () => {
     const deps = { clock: systemClock, logger: silentLogger, newId, draining: new AbortController().signal };
     const serve = serveStream(deps, { operation: 'talk', certificate: 'optional' }, count);
     listener = await listenGrpc({
+      clock: systemClock,
       port: 0,
       host: '127.0.0.1',
       credentials: ServerCredentials.createInsecure(),
