@@ -10,7 +10,7 @@ export const conditionTypes = {
 export const executionReasons = {
   Pending: 'The execution has been accepted and has not begun.',
   WorkflowNotReady: 'The workflow exists and its definition has not been accepted yet, or was refused.',
-  WorkflowNotFound: 'No workflow of that name or uid is here or in the global namespace.',
+  WorkflowNotFound: 'No workflow of that name or uid is here or in the global namespace, or it is being deleted.',
   VersionNotFound: 'The workflow has no stored version of that number.',
   InvalidInput: 'The start input does not satisfy input_schema, or is nested too deep.',
   InvalidOrigin: 'The execution that is to be run again is gone, has not ended, or never entered the state.',
@@ -82,7 +82,7 @@ export type ExecutionReason = keyof typeof executionReasons;
 /** Reasons of the condition `Succeeded` of an AgentExecution and in its status, beside those of executions. */
 export const agentExecutionReasons = {
   AgentNotFound:
-    'No agent of that name or uid, or none that is to judge its answers, is here or in the global namespace.',
+    'No agent of that name or uid, or none that is to judge its answers, is here or in the global namespace; or it is being deleted.',
   AgentNotReady: 'The agent exists and its definition has not been accepted yet, or was refused.',
   Timeout: 'The agent gave no answer before its deadline.',
   OutputTooLarge: 'Kubernetes does not store the output together with the input; the message has their sizes.',
@@ -162,9 +162,9 @@ export const stimulusRouterReasons = {
   Accepted: 'Every route leads to a workflow, and the webhooks of its sources come here.',
   NotATenant: 'The namespace is no tenant: no stimulus comes here.',
   SourceTaken: 'Another router claimed a source earlier; the webhooks of that source go there.',
-  WorkflowNotFound: 'No workflow of that name or uid is here or in the global namespace.',
+  WorkflowNotFound: 'No workflow of that name or uid is here or in the global namespace, or it is being deleted.',
   WorkflowNotReady: 'A workflow exists, and its definition has not been accepted yet, or was refused.',
-  RouterAgentNotFound: 'No agent of that name or uid is here or in the global namespace.',
+  RouterAgentNotFound: 'No agent of that name or uid is here or in the global namespace, or it is being deleted.',
   RouterAgentNotReady: 'The router agent exists, and its definition has not been accepted yet, or was refused.',
 } as const;
 export type StimulusRouterReason = keyof typeof stimulusRouterReasons;

@@ -1,4 +1,5 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import { unlessBeingDeleted } from '../../lib/being-deleted.ts';
 import type { EventSink } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, hasReason } from '../../lib/errors.ts';
@@ -37,7 +38,7 @@ export async function startsNothing(
   if (namespace === undefined) return true;
   const decision = decideRoute(routing);
   if (decision.kind !== 'routed') return decision.kind === 'rejected' || classifier === undefined;
-  return (await workflows.find({ tenant, subject: noUser }, decision.workflow)) === undefined;
+  return unlessBeingDeleted(await workflows.find({ tenant, subject: noUser }, decision.workflow)) === undefined;
 }
 
 /** Both stages of routing, with their events (spec 1 §3.2). Throws IngestError where no workflow comes of it. */
@@ -60,7 +61,7 @@ export async function routeStimulus(
     throw rejection(decision.reason, stimulus.source.name);
   }
   const { workflow: name } = decision;
-  const workflow = await deps.workflows.find({ tenant, subject: noUser }, name);
+  const workflow = unlessBeingDeleted(await deps.workflows.find({ tenant, subject: noUser }, name));
   // A decision was made, even where its workflow is not there: followers of the stimulus hear of it.
   if (workflow === undefined && decision.mode === 'LlmClassified') {
     const error = `the router agent chose a workflow that is not there: ${name.slice(0, nameShown)}`;

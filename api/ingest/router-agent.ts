@@ -3,6 +3,7 @@ import { limits } from '../../crds/limits.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { ListedWorkflow } from '../../lib/workflow-lookup/index.ts';
+import { unlessBeingDeleted } from '../../lib/being-deleted.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
@@ -49,7 +50,7 @@ const form =
 export function createRouterAgent(deps: RouterAgentDeps): Classifier {
   return {
     async classify(request, signal) {
-      const agent = await deps.cluster.agents.locate(request.tenant, request.routerAgent);
+      const agent = unlessBeingDeleted(await deps.cluster.agents.locate(request.tenant, request.routerAgent));
       if (agent === undefined) throw failed(`there is no agent ${request.routerAgent}`);
       const execution = await startOnce(deps, request, agent);
       const ended = await waitFor(deps, execution, signal);

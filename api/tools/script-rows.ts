@@ -1,5 +1,6 @@
 import type { Script } from '../../crds/schema/script.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { isBeingDeleted } from '../../lib/being-deleted.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { scripts } from '../../lib/kinds.ts';
 import { findObject, type KubeClient, type KubeObject, listPages, metadataOf } from '../../lib/kube/index.ts';
@@ -49,7 +50,7 @@ export class ScriptRows {
       namespace,
     });
     for await (const { items } of list) {
-      for (const { metadata } of items) {
+      for (const { metadata } of items.filter((item) => !isBeingDeleted(item))) {
         const row = await this.#find(namespace, metadata);
         if (row !== undefined) yield row;
       }

@@ -3,6 +3,7 @@ import { apiVersion } from '../../crds/labels.ts';
 import type { Script, ScriptSpec } from '../../crds/schema/script.ts';
 import { isUid } from '../../crds/uid.ts';
 import { validateSpec } from '../../crds/validators.ts';
+import { isBeingDeleted } from '../../lib/being-deleted.ts';
 import type { AuditTrail } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -143,7 +144,7 @@ async function find({ kube, tenants }: ScriptToolsDeps, caller: ToolCaller, id: 
   const byId = isUid(id);
   const [found] = await findWanted(kube, scripts, {
     namespace,
-    isWanted: ({ metadata }) => (byId ? metadata.uid : metadata.name) === id,
+    isWanted: ({ metadata }) => !isBeingDeleted({ metadata }) && (byId ? metadata.uid : metadata.name) === id,
   });
   if (found === undefined) throw unknown(id);
   return found;

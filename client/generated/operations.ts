@@ -169,6 +169,8 @@ export type Execution = {
   readonly completed_at: string | null;
   /** This is read from the archive; the execution itself may be gone. */
   readonly archived: boolean;
+  /** It was deleted, and a finalizer still holds its object. */
+  readonly deleting?: true;
   /** Input of the start. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly intent: string | null;
@@ -264,6 +266,8 @@ export type ExecutionSummary = {
   readonly completed_at: string | null;
   /** This is read from the archive; the execution itself may be gone. */
   readonly archived: boolean;
+  /** It was deleted, and a finalizer still holds its object. */
+  readonly deleting?: true;
 };
 
 export type ListedApprovalRequest = {
@@ -860,6 +864,8 @@ export type DeleteWorkflowAnswer = {
   readonly workflow_id: string;
   readonly name: string;
   readonly deleted_at: string;
+  /** It was deleted, and a finalizer still holds its object. */
+  readonly deleting?: true;
 };
 
 export type StartExecutionBody = {
@@ -943,7 +949,7 @@ export type RetryExecutionBody = {
 };
 
 export type DeleteExecutionAnswer = {
-  readonly status: "deleted";
+  readonly status: "deleted" | "deleting";
 };
 
 export type LookupAgentAnswer = {
@@ -1134,6 +1140,8 @@ export type DeleteAgentAnswer = {
   readonly agent_id: string;
   readonly name: string;
   readonly deleted_at: string;
+  /** It was deleted, and a finalizer still holds its object. */
+  readonly deleting?: true;
 };
 
 export type StartAgentExecutionBody = {
@@ -1185,6 +1193,8 @@ export type ListAgentExecutionsAnswer = {
     readonly cost_usd?: number;
     /** This is read from the archive; the execution itself may be gone. */
     readonly archived: boolean;
+    /** It was deleted, and a finalizer still holds its object. */
+    readonly deleting?: true;
   })[];
   /** Null on the last page. */
   readonly next_cursor: string | null;
@@ -1222,6 +1232,8 @@ export type ReadAgentExecutionAnswer = {
   readonly cost_usd?: number;
   /** This is read from the archive; the execution itself may be gone. */
   readonly archived: boolean;
+  /** It was deleted, and a finalizer still holds its object. */
+  readonly deleting?: true;
   /** The task input. */
   readonly input?: string;
   /** The natural-language purpose. */
@@ -1270,7 +1282,7 @@ export type CancelAgentExecutionAnswer = {
 };
 
 export type DeleteAgentExecutionAnswer = {
-  readonly status: "deleted";
+  readonly status: "deleted" | "deleting";
 };
 
 export type ReadAgentTranscriptAnswer = {
@@ -3114,7 +3126,8 @@ export interface Operations {
    * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
    *   id. `Version not found`: The workflow has no such version; `message` lists those it has. `Tenant not found`:
    *   The tenant, or the global scope, has no namespace in this cluster.
-   * - 409 `already_exists`: The tenant has another execution of that `name`.
+   * - 409 `conflict`: It is being deleted: a finalizer still holds the object, and nothing starts it any more.
+   *   `already_exists`: The tenant has another execution of that `name`.
    * - 422 `input validation failed`: The input does not satisfy `input_schema`; nothing was created. `details`
    *   lists every failing path, of more than a hundred the first and how many others there are.
    *   `workflow_not_ready`: The definition of the workflow is not valid; `message` says why.
@@ -3333,7 +3346,8 @@ export interface Operations {
    * - 404 `Agent not found`: The tenant has no agent of that name or id. `Version not found`: The agent has no
    *   such version; `message` lists those it has. `Tenant not found`: The tenant, or the global scope, has no
    *   namespace in this cluster.
-   * - 409 `already_exists`: Another caller has made an execution of the name of the key.
+   * - 409 `conflict`: It is being deleted: a finalizer still holds the object, and nothing starts it any more.
+   *   `already_exists`: Another caller has made an execution of the name of the key.
    * - 422 `idempotency_key_reused`: The same key was used for another body, and that execution still exists.
    * - 500 `<message>`: The execution failed to start: `error` says why, such as a definition that was refused, or
    *   a quota. `internal`: Something is wrong with the service.

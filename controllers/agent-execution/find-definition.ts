@@ -4,6 +4,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { cachedAgent, type KnownAgents, meantAgent } from '../../lib/agent/find-agent.ts';
 import { judgeNameOf, noSuchJudge } from '../../lib/agent/judge-name.ts';
 import { type PinnedAgent, pinnedAgent } from '../../lib/agent/pinned-agent.ts';
+import { isBeingDeleted, unlessBeingDeleted } from '../../lib/being-deleted.ts';
 import { type RevisionReader, storedRevision } from '../../lib/registration/stored-version.ts';
 import { isAgentThere, newerAgent } from './confirm-missing.ts';
 import type { Reasoned } from './decide.ts';
@@ -32,6 +33,7 @@ export async function findDefinition(deps: FindDeps, execution: AgentExecution, 
     };
     return missing(deps, execution, { agent: spec.agent, why, now });
   }
+  if (isBeingDeleted(agent)) return missing(deps, execution, { agent: spec.agent, why: leaving(agent), now });
   return withJudge(deps, execution, await versionOf(deps, agent, spec.version), now);
 }
 
@@ -47,6 +49,11 @@ async function versionOf(deps: FindDeps, agent: Agent, wanted: string | undefine
   const message = `agent ${agent.metadata.name} has no version ${version}; it has: ${known}`;
   return { kind: 'failed', why: { reason: 'VersionNotFound', message } };
 }
+
+const leaving = ({ metadata }: Agent): Reasoned => ({
+  reason: 'AgentNotFound',
+  message: `agent ${metadata.name} is being deleted; register it again once it is gone, or run another`,
+});
 
 interface Missing {
   readonly agent: string;
@@ -91,7 +98,9 @@ async function pinned({ kube }: FindDeps, agent: Agent, version: string, revisio
 async function withJudge(deps: FindDeps, execution: AgentExecution, found: Found, now: number): Promise<Found> {
   const judge = found.kind === 'found' ? judgeNameOf(found.spec) : undefined;
   const namespace = execution.metadata.namespace ?? '';
-  if (judge === undefined || cachedAgent(deps.agents, namespace, judge) !== undefined) return found;
+  const known = judge === undefined ? undefined : cachedAgent(deps.agents, namespace, judge);
+  if (judge === undefined || unlessBeingDeleted(known) !== undefined) return found;
+  if (known !== undefined) return missing(deps, execution, { agent: judge, why: leaving(known), now });
   const message = `${noSuchJudge(judge)}${meantAgent(deps.agents, namespace, judge)}; register it, or change validation.agent`;
   return missing(deps, execution, { agent: judge, why: { reason: 'AgentNotFound', message }, now });
 }

@@ -153,7 +153,7 @@ function world(given: Given = {}) {
   const kube = {
     async get({ plural }: { plural: string }) {
       if (plural === 'agentexecutions') return execution();
-      if (plural === 'securitycontexts' && given.context !== undefined) return { spec: given.context };
+      if (plural === 'securitycontexts' && given.context !== undefined) return { metadata: {}, spec: given.context };
       if (plural === 'controllerrevisions') return revision;
       if (plural === 'networkpolicies' && opened[0] !== undefined) return opened[0];
       if (given.isOnServer === true && plural === 'agents') return agent;
@@ -223,6 +223,10 @@ function world(given: Given = {}) {
       executions.remember({ ...execution(), metadata: { ...execution().metadata, deletionTimestamp } });
     },
     agentAppears: () => agents.replaceAll([agent], '2'),
+    agentIsDeleted: () => {
+      const deletionTimestamp = new Date(clock.now()).toISOString();
+      agents.replaceAll([{ ...agent, metadata: { ...agent.metadata, deletionTimestamp, resourceVersion: '2' } }], '2');
+    },
     asks: (spec: Partial<AgentExecutionSpec>): void => {
       const now = execution();
       executions.remember({ ...now, spec: { ...now.spec, ...spec } });
@@ -332,6 +336,17 @@ describe('an execution of an agent begins', () => {
     await missing.clock.advance(10_000);
     await missing.run();
     expect(missing.status()).toMatchObject({ phase: 'failed', reason: 'AgentNotFound' });
+  });
+
+  it('never where the agent is being deleted, though a finalizer of others keeps it for long', async () => {
+    const { run, status, clock, agentIsDeleted } = world();
+    agentIsDeleted();
+    await run();
+    expect(status()).toMatchObject({ phase: 'pending', reason: 'AgentNotFound' });
+    await clock.advance(10_000);
+    await run();
+    expect(status()).toMatchObject({ phase: 'failed', reason: 'AgentNotFound' });
+    expect(status()?.message).toMatch(/^agent reviewer is being deleted/);
   });
 
   it('not while the cache lacks an agent that the server has', async () => {
@@ -899,6 +914,14 @@ describe('AMB-174 an execution of an agent is archived', () => {
     await clock.advance(5_000 + 30_000);
     await run();
     expect([finalizers(), deleted, unarchived]).toEqual([[], ['AgentExecution run'], ['the bus is away']]);
+  });
+
+  it('with its pod, though a finalizer of others keeps the deleted execution for long', async () => {
+    const { run, made, isDeleted, deleted } = world();
+    await run();
+    isDeleted();
+    await run();
+    expect(deleted).toEqual([`Pod ${made[0]?.metadata.name}`]);
   });
 
   it('where a person deletes it meanwhile', async () => {

@@ -65,7 +65,7 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
     const wantsNothing = execution === undefined || isTerminating(deps, execution) || finished(execution);
     if (wantsNothing) deps.quota.leave(key);
     if (execution === undefined) return undefined;
-    if (isTerminating(deps, execution)) return letGo(deps, execution);
+    if (isTerminating(deps, execution)) return endDeleted(deps, execution);
     if (finished(execution)) return goOnAfterwards(deps, execution);
     const end = decideEnd(execution, deps.clock.now());
     if (end !== undefined) return endOrWait(deps, execution, end);
@@ -77,6 +77,15 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
 /** The end of a namespace is the end of all in it; what holds it has to go before the role that lets us remove that. */
 const isTerminating = ({ isEnding }: AgentExecutionDeps, { metadata }: AgentExecution): boolean =>
   metadata.deletionTimestamp !== undefined || isEnding(metadata.namespace ?? '');
+
+/**
+ * A finalizer of others may keep the execution for long: its pod ends now, as if the garbage collector had taken it. A namespace
+ * that ends takes its pods itself, and may have taken our right to.
+ */
+async function endDeleted(deps: AgentExecutionDeps, execution: AgentExecution): Promise<ReconcileResult> {
+  if (!deps.isEnding(execution.metadata.namespace ?? '')) await releasePod(deps, execution);
+  return letGo(deps, execution);
+}
 
 /** An execution that has ended needs no pod. */
 async function goOnAfterwards(deps: AgentExecutionDeps, execution: AgentExecution): Promise<ReconcileResult> {

@@ -116,6 +116,17 @@ describe('a workflow', () => {
     expect(asked).toEqual([]);
   });
 
+  it.each(['w', 'u1'])(
+    'WF-SUB-01 by %s is none any more while it is being deleted, whatever finalizer keeps it',
+    async (workflow) => {
+      const kept = stored();
+      kept.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+      const { find } = setUp([kept]);
+      const failure = { reason: 'WorkflowNotFound', message: 'workflow w is being deleted' };
+      expect(await find.current({ namespace: 'team-a', workflow })).toEqual({ kind: 'absent', failure });
+    },
+  );
+
   it('hides a global one of the same name', async () => {
     const own = stored();
     const { find } = setUp([stored({ namespace: globalNamespace, uid: 'g' }), own]);

@@ -10,6 +10,7 @@ import {
   type WantedWorkflow,
   type WorkflowCache,
 } from '../../lib/workflow-lookup/index.ts';
+import { isBeingDeleted } from '../../lib/being-deleted.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { compareResourceVersions } from '../../lib/informer/resource-version.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
@@ -67,6 +68,9 @@ interface Wish extends WantedWorkflow {
 
 async function judge(deps: FindWorkflowDeps, workflow: Workflow | undefined, wish: Wish): Promise<WorkflowLookup> {
   if (workflow === undefined) return absent('WorkflowNotFound', notFound(wish));
+  if (isBeingDeleted(workflow)) {
+    return absent('WorkflowNotFound', `workflow ${workflowName(workflow.metadata)} is being deleted`);
+  }
   return wish.version === undefined ? newest(deps, workflow) : stored(deps, workflow, wish.version);
 }
 

@@ -19,6 +19,8 @@ interface Seen {
   readonly waits: string[];
   /** Names of pods whose finalizers were taken away. */
   readonly released: string[];
+  /** Names of pods that were stopped. */
+  readonly stopped: string[];
   /** How often it was read in full. */
   readonly wholes: number;
 }
@@ -32,6 +34,7 @@ async function lookAt(
   let wholes = 0;
   const waits: string[] = [];
   const released: string[] = [];
+  const stopped: string[] = [];
   const none = () => [];
   const originUid = ({ metadata: { name } }: WorkflowExecution) => (name === 'x' ? [] : [execution.metadata.uid ?? '']);
   const caches = {
@@ -74,6 +77,7 @@ async function lookAt(
       ...caches,
       kube: {
         jsonPatch: async (_: unknown, { name }: { name: string }) => ({ metadata: { name: released.push(name) } }),
+        delete: async (_: unknown, { name }: { name: string }) => stopped.push(name) > 0,
       },
       onReleased: () => undefined,
     } as never,
@@ -91,7 +95,7 @@ async function lookAt(
     onEnded: () => undefined,
   };
   await createExecutionReconcile(deps as ExecutionDeps)('default/x');
-  return { waits, released, wholes };
+  return { waits, released, stopped, wholes };
 }
 
 it('an execution waits for its workflow until it has ended, and never after', async () => {
@@ -117,6 +121,20 @@ it.each([
     spec: { containers: [] },
   };
   expect((await lookAt(anExecution('x').build(), [pod])).released).toEqual(released);
+});
+
+it.each([
+  { what: 'its own', owner: '00000000-0000-4000-8000-000000000001', isGone: true, stopped: ['p'] },
+  { what: 'those of an earlier one of its name', owner: 'u-before', isGone: true, stopped: [] },
+  { what: 'its own', owner: '00000000-0000-4000-8000-000000000001', isGone: false, stopped: [] },
+])('stops $what pods once it is deleted ($isGone), though a finalizer keeps it: $stopped', async (given) => {
+  const built = anExecution('x').build();
+  const pod = {
+    metadata: { name: 'p', namespace: 'default', uid: 'pu', labels: { [labels.executionUid]: given.owner } },
+    spec: { containers: [] },
+  } as unknown as Pod;
+  if (given.isGone) built.metadata.deletionTimestamp = new Date(begin).toISOString();
+  expect((await lookAt(built, [pod])).stopped).toEqual(given.stopped);
 });
 
 it.each([

@@ -4,6 +4,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
+import { isBeingDeleted } from '../../lib/being-deleted.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { WaitError } from '../../lib/errors.ts';
 import { finished, isTerminal } from '../../lib/execution/finished.ts';
@@ -208,7 +209,8 @@ async function releaseAll(
   const { namespace = '', name } = refOfKey(key);
   deps.quota.leave(key);
   const owner = execution ?? ({ metadata: { name, namespace } } as WorkflowExecution);
-  const [failed] = await apply(deps.apply, owner, { actions: releases(deps, key), mayBeDone: true });
+  const actions = [...releases(deps, key), ...stops(deps, key, execution)];
+  const [failed] = await apply(deps.apply, owner, { actions, mayBeDone: true });
   if (failed !== undefined) throw failed.error;
   if (execution === undefined) return undefined;
   const graceMs = deps.observe.settings.archiveGraceSeconds * 1_000;
@@ -221,6 +223,19 @@ async function releaseAll(
   if (waitMs !== undefined) return { requeueAfterMs: waitMs, reason: 'archive' };
   await releaseOutputs(deps, execution);
   return undefined;
+}
+
+/**
+ * A finalizer of others may keep a deleted execution for long: its pods end now, as if the garbage collector had taken it. A
+ * namespace that ends takes its pods itself, and may have taken our right to.
+ */
+function stops({ caches, isEnding }: ExecutionDeps, key: string, execution: WorkflowExecution | undefined): Action[] {
+  if (execution === undefined || isEnding(execution.metadata.namespace ?? '')) return [];
+  return caches.pods
+    .byIndex('owner', ownedBy('WorkflowExecution', key))
+    .filter(({ metadata }) => metadata.labels?.[labels.executionUid] === execution.metadata.uid)
+    .filter((pod) => !isBeingDeleted(pod))
+    .map(({ metadata: { name = '', uid = '' } }) => ({ kind: 'stop_pod', name, uid }));
 }
 
 /** Pods of an execution that had the same name before this one: no other reconcile would release them. */

@@ -2,6 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
+import { unlessBeingDeleted } from '../../lib/being-deleted.ts';
 import { AppError, hasReason } from '../../lib/errors.ts';
 import { fleetHostOf } from '../../lib/fleet/fleet-host.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
@@ -124,7 +125,7 @@ async function withGroup<R>(
   { metadata: { namespace }, spec: { target } }: FleetRun,
   task: (group: EdgeGroup | undefined) => Promise<R>,
 ): Promise<R> {
-  const group = target.Group === undefined ? undefined : cache.getByUid(target.Group);
+  const group = target.Group === undefined ? undefined : unlessBeingDeleted(cache.getByUid(target.Group));
   return group?.metadata.namespace === namespace && group !== undefined ? use(group, task) : task(undefined);
 }
 

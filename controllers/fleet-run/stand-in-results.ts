@@ -83,5 +83,4 @@ async function endIfRevoked(deps: RevokedDeps, view: RunView, node: string): Pro
 }
 
 /** A host whose object is gone has no credential any more. */
-const isRevoked = (host: EdgeHost | undefined): boolean =>
-  host === undefined || host.metadata.deletionTimestamp !== undefined || stateOfHost(host) === 'Revoked';
+const isRevoked = (host: EdgeHost | undefined): boolean => host === undefined || stateOfHost(host) === 'Revoked';

@@ -1,5 +1,6 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import { isShared, type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
+import { isBeingDeleted } from '../../lib/being-deleted.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { keyOf, type KubeObject, type Namespace } from '../../lib/kube/index.ts';
 
@@ -28,7 +29,9 @@ export function claimants<T extends RegisteredObject>(
 }
 
 const isSameClaim = (before: RegisteredObject, after: RegisteredObject): boolean =>
-  after.metadata.uid === before.metadata.uid && registeredNameOf(after) === registeredNameOf(before);
+  after.metadata.uid === before.metadata.uid &&
+  registeredNameOf(after) === registeredNameOf(before) &&
+  isBeingDeleted(after) === isBeingDeleted(before);
 
 /** Keys of the objects of a namespace that has become a tenant, or ceased to be one. */
 export const inhabitants = <T extends RegisteredObject>(

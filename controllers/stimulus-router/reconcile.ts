@@ -1,8 +1,10 @@
 import { labels } from '../../crds/labels.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import { readyOf } from '../../crds/ready.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
 import { cachedAgent } from '../../lib/agent/find-agent.ts';
+import { isBeingDeleted } from '../../lib/being-deleted.ts';
 import { cachedWorkflow, type WorkflowCache } from '../../lib/workflow-lookup/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -62,7 +64,7 @@ function isTenant({ tenants, systemNamespace }: StimulusRouterDeps, namespace: s
 const target = ({ workflows }: StimulusRouterDeps, namespace: string, wanted: string): RouteTarget =>
   targetOf(cachedWorkflow(workflows, { namespace, nameOrUid: wanted }));
 
-function targetOf(definition: Parameters<typeof readyOf>[0] | undefined): RouteTarget {
-  if (definition === undefined) return 'absent';
+function targetOf(definition: Agent | Workflow | undefined): RouteTarget {
+  if (definition === undefined || isBeingDeleted(definition)) return 'absent';
   return readyOf(definition)?.status === 'True' ? 'accepted' : 'not_ready';
 }

@@ -1,4 +1,5 @@
 import type { SecurityContext, SecurityContextSpec } from '../../crds/schema/security-context.ts';
+import { unlessBeingDeleted } from '../being-deleted.ts';
 import { AppError } from '../errors.ts';
 import { securityContexts } from '../kinds.ts';
 import { findObject, type KubeClient } from '../kube/index.ts';
@@ -19,14 +20,14 @@ interface Place {
   readonly field: string;
 }
 
-/** The context of this name in the first of the namespaces that has one. */
+/** The context of this name in the first of the namespaces that has one; one that is being deleted counts as gone. */
 export async function findSecurityContext(
   kube: Pick<KubeClient, 'get'>,
   name: string,
   namespaces: readonly string[],
 ): Promise<SecurityContext | undefined> {
   for (const namespace of namespaces) {
-    const found = await findObject(kube, securityContexts, { namespace, name });
+    const found = unlessBeingDeleted(await findObject(kube, securityContexts, { namespace, name }));
     if (found !== undefined) return found;
   }
   return undefined;

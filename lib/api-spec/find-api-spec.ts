@@ -1,5 +1,6 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
+import { unlessBeingDeleted } from '../being-deleted.ts';
 import { visiblePlaces } from '../tenant/visible-places.ts';
 import { holderOf, registeredNameOf } from './registered.ts';
 
@@ -23,7 +24,7 @@ export function findApiSpec(cache: ApiSpecCache, { metadata, spec }: Naming): Ap
   const { api_spec_id: id, api_spec: name } = spec;
   const places = visiblePlaces(metadata.namespace ?? '');
   if (id !== undefined) {
-    const found = cache.getByUid(id.toLowerCase());
+    const found = unlessBeingDeleted(cache.getByUid(id.toLowerCase()));
     return found !== undefined && places.includes(found.metadata.namespace ?? '') ? found : undefined;
   }
   const named = places.flatMap((place) =>

@@ -4,6 +4,7 @@ import { globalNamespace } from '../../crds/labels.ts';
 import { errorAt, type Problem } from '../../crds/problem.ts';
 import { builtInPrefixes } from '../../crds/tool-name.ts';
 import { isUid } from '../../crds/uid.ts';
+import { isBeingDeleted } from '../being-deleted.ts';
 
 /** Common fields of ApiSpecs, ToolWorkflows and CliTools. */
 export interface Registered {
@@ -12,6 +13,7 @@ export interface Registered {
     readonly namespace?: string;
     readonly uid?: string;
     readonly creationTimestamp?: string;
+    readonly deletionTimestamp?: string;
   };
   readonly spec: { readonly name?: string };
 }
@@ -27,10 +29,12 @@ export function objectNameOf(name: string): string {
 
 /**
  * The one that has the name where several claim it: a shared one before one of a tenant, then the oldest, then by uid. Age
- * alone would let a tenant take a name before all others share it (AMB-124, ADR 0133).
+ * alone would let a tenant take a name before all others share it (AMB-124, ADR 0133). One that is
+ * being deleted has none, though a finalizer may keep it for long (ADR 0158).
  */
 export function holderOf<T extends Registered>(rivals: readonly T[]): T | undefined {
-  return rivals.toSorted((a, b) => compare(rankOf(a), rankOf(b)))[0];
+  const alive = rivals.filter((rival) => !isBeingDeleted(rival));
+  return alive.toSorted((a, b) => compare(rankOf(a), rankOf(b)))[0];
 }
 
 export const isShared = ({ metadata }: Registered): boolean => metadata.namespace === globalNamespace;

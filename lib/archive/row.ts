@@ -3,12 +3,15 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { cutText } from '../cut-text.ts';
 import { defined } from '../defined.ts';
+import { marksOfOurs, notedWorkflow } from '../execution/noted-workflow.ts';
 import { archiveLimits } from './limits.ts';
 
 /** The row of an archived execution in a list. */
-export function rowOf({ apiVersion, kind, metadata, spec, status }: WorkflowExecution): WorkflowExecution {
+export function rowOf(execution: WorkflowExecution): WorkflowExecution {
+  const { apiVersion, kind, metadata, spec, status } = execution;
   const { name, uid, creationTimestamp } = metadata;
-  const workflowUid = metadata.labels?.[labels.workflowUid];
+  const workflowUid = notedWorkflow(execution);
+  const marks = workflowUid === undefined ? {} : marksOfOurs(execution);
   return {
     apiVersion,
     kind,
@@ -16,7 +19,8 @@ export function rowOf({ apiVersion, kind, metadata, spec, status }: WorkflowExec
       name,
       uid,
       creationTimestamp,
-      labels: workflowUid === undefined ? undefined : { [labels.workflowUid]: workflowUid },
+      ...marks,
+      labels: workflowUid === undefined ? undefined : { ...marks.labels, [labels.workflowUid]: workflowUid },
     }),
     spec: defined({ workflow: spec.workflow, version: spec.version }),
     ...(status === undefined ? {} : { status: statusOf(status) }),

@@ -1,4 +1,5 @@
 import type { EdgeHost, EdgeHostState } from '../../crds/schema/edge-host.ts';
+import { isBeingDeleted } from '../being-deleted.ts';
 import type { FleetHost } from './selector.ts';
 
 const prefix = 'host-';
@@ -8,10 +9,11 @@ export const nodeIdOfHost = ({ metadata, status }: EdgeHost): string =>
   status?.node_id ?? (metadata.name.startsWith(prefix) ? metadata.name.slice(prefix.length) : metadata.name);
 
 /**
- * State of a host: revoked from the moment when an operator revokes it; before it has connected Disconnected (AMB-204).
+ * State of a host: revoked from the moment when an operator revokes or deletes it; before it has connected Disconnected
+ * (AMB-204). A relay refuses both alike.
  */
-export const stateOfHost = ({ spec, status }: EdgeHost): EdgeHostState =>
-  spec.revoked === true ? 'Revoked' : (status?.status ?? 'Disconnected');
+export const stateOfHost = ({ metadata, spec, status }: EdgeHost): EdgeHostState =>
+  spec.revoked === true || isBeingDeleted({ metadata }) ? 'Revoked' : (status?.status ?? 'Disconnected');
 
 /** When the state of a host began (spec 2 §2.1): its revocation counts before a relay has written it. RFC 3339. */
 export function sinceOfHost({ spec, status, metadata }: EdgeHost): string {

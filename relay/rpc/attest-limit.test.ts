@@ -35,6 +35,15 @@ describe('the limit of attestations', () => {
     expect(await taken(take, others)).toBe(others.length);
   });
 
+  it('names the address that was seen, which behind a Service may be that of a node', async () => {
+    const take = aLimit();
+    await taken(
+      take,
+      Array.from({ length: 5 }, () => '10.0.0.1'),
+    );
+    await expect(take('10.0.0.1')).rejects.toThrow('five times a minute, and this call came from 10.0.0.1; wait');
+  });
+
   it('tells a network that has its share to wait, and says nothing of tenants or keys', async () => {
     const take = aLimit();
     await taken(

@@ -47,7 +47,7 @@ export function createAttestLimit({ clock, bus }: AttestLimitDeps): AttestLimit 
           : await bucket.update(address, value, entry.revision);
       if (counted !== undefined) return;
     }
-    throw tooMany((refusals.get(address) ?? 0) - clock.now());
+    throw tooMany(address, (refusals.get(address) ?? 0) - clock.now());
   };
 }
 
@@ -74,7 +74,9 @@ function asRefusal(error: unknown): never {
   throw refusal('too many addresses of this network attest; wait', error.retryAfterMs);
 }
 
-const tooMany = (waitMs: number): GrpcError => refusal('an address may attest five times a minute; wait', waitMs);
+/** Names the address that was seen: where a proxy hides those of its clients, its own uses up the calls of them all. */
+const tooMany = (address: string, waitMs: number): GrpcError =>
+  refusal(`an address may attest five times a minute, and this call came from ${address}; wait`, waitMs);
 const refusal = (message: string, waitMs: number): GrpcError =>
   new GrpcError('limit_exceeded', message, {
     metadata: { 'grpc-retry-pushback-ms': String(Math.max(1_000, waitMs)) },

@@ -146,9 +146,9 @@ describe('a chart with a relay', () => {
 
   it.each<[string, object, string | undefined]>([
     ['ClusterIP', {}, undefined],
-    ['NodePort', {}, 'Cluster'],
+    ['NodePort', {}, 'Local'],
     ['LoadBalancer', {}, 'Local'],
-    ['NodePort', { externalTrafficPolicy: 'Local' }, 'Local'],
+    ['NodePort', { externalTrafficPolicy: 'Cluster' }, 'Cluster'],
     ['LoadBalancer', { externalTrafficPolicy: 'Cluster' }, 'Cluster'],
   ])('has a Service %s with %o that has the traffic policy %s', async (type, more, want) => {
     const rendered = await render({ api, relay: { ...relay, service: { type, ...more } } });

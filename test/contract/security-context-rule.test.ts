@@ -33,7 +33,9 @@ function definitionOf(contexts: Contexts, context?: string) {
 /** The same context for a session of the same tenant, as the gateway finds it. */
 const sessionsContext = (contexts: Contexts, name = 'default'): SecurityContextSpec | undefined =>
   createSecurityOf({
-    contexts: { get: (key) => (contexts[key] === undefined ? undefined : ({ spec: contexts[key] } as never)) },
+    contexts: {
+      get: (key) => (contexts[key] === undefined ? undefined : ({ metadata: {}, spec: contexts[key] } as never)),
+    },
     tenancy: { visibleTo: () => visiblePlaces('tenant-a') },
   })('acme', name);
 

@@ -1,5 +1,6 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { Cancel } from '../../../crds/schema/workflow-execution.ts';
+import { isHeldByOthers } from '../../../lib/being-deleted.ts';
 import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
@@ -66,6 +67,7 @@ export function createDeleteRoute({ kube, cluster, audit }: CancelDeps): Route<C
   return defineRoute<typeof deleteAgentExecution, Caller>(deleteAgentExecution, async ({ params, caller }) => {
     const { metadata } = await locateExecution(cluster.agentExecutions, caller, params.execution_id);
     const { name, namespace = '', uid = '' } = metadata;
+    const status = isHeldByOthers({ metadata }) ? 'deleting' : 'deleted';
     try {
       await kube.delete(agentExecutions, { name, namespace }, { uid, propagation: 'Background' });
     } catch (error) {
@@ -74,7 +76,7 @@ export function createDeleteRoute({ kube, cluster, audit }: CancelDeps): Route<C
       throw error;
     }
     audit.record({ type: 'AgentExecutionDeleted', by: caller, subject: uid, act: 'delete', data: { execution: name } });
-    return json({ status: 'deleted' });
+    return json({ status });
   });
 }
 

@@ -4,6 +4,7 @@ import { agentPhases } from '../../../crds/schema/agent-execution.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { noArchive } from '../archived.ts';
+import { beingDeleted } from '../being-deleted.ts';
 import { unknownAgent, unknownExecution, unknownTenant, unknownVersion } from '../not-found.ts';
 import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 import { eventsExample, recordExample, streamExample, summaryExample, viewExample } from './examples.ts';
@@ -76,6 +77,7 @@ export const startAgentExecution = defineContract({
     { status: 400, error: invalidAgentId, when: '`agent_id` is absent or no UUID.' },
     { status: 400, error: invalidInput, when: '`input` is absent, no text, or too long.' },
     unknownAgent,
+    beingDeleted,
     { ...unknownVersion, when: 'The agent has no such version; `message` lists those it has.' },
     unknownTenant,
     {
@@ -185,8 +187,9 @@ export const deleteAgentExecution = defineContract({
   params: AgentExecutionId,
   success: {
     kind: 'json',
-    description: 'The execution is deleted, or is being deleted.',
-    schema: Type.Object({ status: Type.Literal('deleted') }, { additionalProperties: false }),
+    description:
+      'The execution is deleted, or is being deleted while its record is written. `deleting`: a finalizer of others holds it.',
+    schema: Type.Object({ status: oneOf(['deleted', 'deleting']) }, { additionalProperties: false }),
     example: { status: 'deleted' },
   },
   errors: [unknownExecution],

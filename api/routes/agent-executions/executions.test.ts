@@ -217,6 +217,13 @@ describe('starting an agent', () => {
     expect(await call('startAgentExecution', { body })).toEqual({ code: 'unavailable' });
   });
 
+  it('EXEC-03 answers 409 for an agent that is being deleted, whatever finalizer keeps it, and makes nothing', async () => {
+    const metadata = { ...agent.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    const { call, there } = world({ agent: { ...agent, metadata } });
+    expect(await call('startAgentExecution', { body })).toMatchObject({ code: 'conflict' });
+    expect(there).toEqual([]);
+  });
+
   it('EXEC-05 answers 500 for a definition that was refused', async () => {
     const condition = { type: 'Ready', status: 'False', reason: 'InvalidDefinition', message: 'spec: wrong' } as const;
     const conditions = [{ ...condition, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }];
@@ -348,6 +355,18 @@ describe('executions of agents', () => {
   it('that have ended cannot be cancelled', async () => {
     const { call } = world({ executions: [done] });
     expect(await call('cancelAgentExecution', { params: { execution_id: 'x12' } })).toMatchObject({ code: 'conflict' });
+  });
+
+  it('say that they are being deleted where a finalizer of others keeps them', async () => {
+    const metadata = {
+      ...done.metadata,
+      finalizers: ['mallory.example/keep'],
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+    };
+    const { call } = world({ executions: [{ ...done, metadata }] });
+    const params = { execution_id: 'x12' };
+    expect(await call('deleteAgentExecution', { params })).toEqual({ status: 'deleting' });
+    expect(await call('readAgentExecution', { params })).toMatchObject({ deleting: true });
   });
 
   it('are deleted, with an audit record', async () => {

@@ -3,6 +3,7 @@ import { labels } from '../../../crds/labels.ts';
 import { isUid } from '../../../crds/uid.ts';
 import { unansweredAsk } from '../../../lib/decision/open-ask.ts';
 import { defined } from '../../../lib/defined.ts';
+import { deletingOf } from '../being-deleted.ts';
 import type { AgentExecutionSummary, AgentExecutionView } from './schema.ts';
 
 /** An execution as a list shows it. */
@@ -16,6 +17,7 @@ export function presentSummary(execution: AgentExecution): AgentExecutionSummary
     status: status.phase ?? 'pending',
     created_at: metadata.creationTimestamp ?? '',
     archived: false,
+    ...deletingOf(execution),
     ...defined({
       reason: status.reason,
       message: status.message,

@@ -1,6 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { agentPhases } from '../../../crds/schema/agent-execution.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
+import { deletingField } from '../being-deleted.ts';
 
 /** Path parameter of the routes about one execution of an agent. */
 export const AgentExecutionId = Type.Object(
@@ -43,6 +44,7 @@ export const AgentExecutionSummary = Type.Object(
       }),
     ),
     archived: Type.Boolean({ description: 'This is read from the archive; the execution itself may be gone.' }),
+    deleting: deletingField,
   },
   { additionalProperties: false },
 );

@@ -18,6 +18,7 @@ import { findAgain, findObject, KubeError, type KubeClient } from '../../../lib/
 import { labelValue } from '../../../lib/pod-slot.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { assertSameRequest } from '../executions/start/create-execution.ts';
+import { refuseBeingDeleted } from '../being-deleted.ts';
 import { notFound, unknownAgent, unknownTenant } from '../not-found.ts';
 import { findVersion } from '../workflows/find-version.ts';
 import { invalidAgentId, startAgentExecution } from './contract.ts';
@@ -86,6 +87,7 @@ export async function start(deps: Pick<StartAgentDeps, 'kube' | 'newId'>, ask: S
   const { agent, namespace, caller, known } = ask;
   try {
     if (agent === undefined) throw notFound(unknownAgent);
+    refuseBeingDeleted(`agent ${agent.metadata.name}`, agent);
     await assertVersion(deps, agent, ask.body.version);
     assertReady(agent, ask.body.version);
     const name = known?.name ?? `${labelValue(agent.metadata.name)}-${deps.newId().slice(0, suffixLength)}`;

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { AgentManifest } from '../../../crds/schema/agent-manifest.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
+import { deletingField } from '../being-deleted.ts';
 import { unknownAgent, unknownTenant, unknownVersion } from '../not-found.ts';
 import { pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
 import { notAnOperator, operatorsForGlobal, quotaExceeded } from '../workflows/errors.ts';
@@ -138,9 +139,14 @@ export const deleteAgent = defineContract({
   params: agentParams,
   success: {
     kind: 'json',
-    description: 'It is deleted.',
+    description: 'It is deleted, or is being deleted: then `deleting` says so.',
     schema: Type.Object(
-      { agent_id: Type.String({ format: 'uuid' }), name: Type.String(), deleted_at: timestamp() },
+      {
+        agent_id: Type.String({ format: 'uuid' }),
+        name: Type.String(),
+        deleted_at: timestamp(),
+        deleting: deletingField,
+      },
       { additionalProperties: false },
     ),
     example: { agent_id: identityExample.agent_id, name: 'reviewer', deleted_at: '2026-11-02T10:00:00.000Z' },

@@ -5,6 +5,7 @@ import { type Caller, requireOperator } from '../../../lib/identity/index.ts';
 import { agents as agentKind } from '../../../lib/kinds.ts';
 import { isConflict, type KubeClient } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
+import { stillHeld } from '../being-deleted.ts';
 import { notFound, unknownAgent } from '../not-found.ts';
 import { deleteAgent } from './contract.ts';
 import { isGlobal } from './present.ts';
@@ -27,7 +28,7 @@ export function createDeleteRoute({ kube, clock, cluster, audit }: DeleteDeps): 
     await cluster.agents.forgotten(uid);
     const data = { agent: name, scope: isGlobal(agent) ? 'global' : 'tenant' };
     audit.record({ type: 'AgentDeleted', by: caller, subject: uid, data });
-    return json({ agent_id: uid, name, deleted_at: new Date(clock.now()).toISOString() });
+    return json({ agent_id: uid, name, deleted_at: new Date(clock.now()).toISOString(), ...stillHeld(agent) });
   });
 }
 

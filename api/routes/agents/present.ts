@@ -1,5 +1,6 @@
 import { globalNamespace } from '../../../crds/labels.ts';
 import type { Agent, AgentSpec } from '../../../crds/schema/agent.ts';
+import { isBeingDeleted } from '../../../lib/being-deleted.ts';
 import { toAgentManifest } from '../../../lib/manifest/index.ts';
 import type { TenantDirectory } from '../../cluster/index.ts';
 import { readinessOf } from '../workflows/present.ts';
@@ -24,7 +25,7 @@ export function presentDefinition(tenants: Pick<TenantDirectory, 'tenantOf'>, ag
     agent_id,
     tenant_id,
     created_at: agent.metadata.creationTimestamp ?? '',
-    ...(spec.version === agent.spec.version ? readinessOf(agent) : { ready: true }),
+    ...(spec.version === agent.spec.version || isBeingDeleted(agent) ? readinessOf(agent) : { ready: true }),
     conditions: agent.status?.conditions ?? [],
   };
 }

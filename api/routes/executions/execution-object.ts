@@ -3,6 +3,7 @@ import { anyObject, oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { stateKinds } from '../../../crds/schema/state-kinds.ts';
 import { phases } from '../../../crds/schema/workflow-execution-status.ts';
 import { orNull } from '../../../lib/http/or-null.ts';
+import { deletingField } from '../being-deleted.ts';
 
 /** Replaces a part of a value that is too large for it (design §5). */
 export const LargeValue = Type.Object(
@@ -38,6 +39,7 @@ const summaryFields = {
   started_at: orNull(timestamp({ description: 'When the controllers began with it.' })),
   completed_at: orNull(timestamp({ description: 'When it ended, however it ended.' })),
   archived: Type.Boolean({ description: 'This is read from the archive; the execution itself may be gone.' }),
+  deleting: deletingField,
 };
 
 /** An execution in a list. */

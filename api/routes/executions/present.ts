@@ -1,4 +1,3 @@
-import { labels } from '../../../crds/labels.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type {
@@ -9,7 +8,9 @@ import type {
   WorkflowExecutionStatus,
 } from '../../../crds/schema/workflow-execution-status.ts';
 import { entryOf, fieldsOf, outputOf } from '../../../lib/execution/blackboard-entry.ts';
+import { notedWorkflow } from '../../../lib/execution/noted-workflow.ts';
 import { fill, siblingOf } from '../../../lib/execution/whole-value.ts';
+import { deletingOf } from '../being-deleted.ts';
 import type { CurrentVisitObject, Execution, ExecutionSummary, LargeValue, PastVisit } from './execution-object.ts';
 
 export function presentSummary(execution: WorkflowExecution): ExecutionSummary {
@@ -27,15 +28,16 @@ export function presentSummary(execution: WorkflowExecution): ExecutionSummary {
     started_at: status.started_at ?? null,
     completed_at: status.finished_at ?? null,
     archived: false,
+    ...deletingOf(execution),
   };
 }
 
 /** The running definition; until the controllers have begun, the requested one. */
-function presentWorkflow({ metadata, spec, status }: WorkflowExecution) {
+function presentWorkflow(execution: WorkflowExecution) {
+  const { spec, status } = execution;
   const pinned = status?.workflow;
   if (pinned !== undefined) return { workflow_id: pinned.uid, workflow: pinned.name, version: pinned.version };
-  const workflow_id = metadata.labels?.[labels.workflowUid] ?? null;
-  return { workflow_id, workflow: spec.workflow, version: spec.version ?? null };
+  return { workflow_id: notedWorkflow(execution) ?? null, workflow: spec.workflow, version: spec.version ?? null };
 }
 
 /** An execution with references in place of what is too large for its status (requirements AMB-154). */

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
+import { deletingField } from '../being-deleted.ts';
 import { unknownTenant, unknownVersion, unknownWorkflow } from '../not-found.ts';
 import { nextCursor, pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
 import { notAnOperator, operatorsAlone, operatorsForGlobal, quotaExceeded } from './errors.ts';
@@ -154,9 +155,14 @@ export const deleteWorkflow = defineContract({
   query: Type.Object(scopeQuery),
   success: {
     kind: 'json',
-    description: 'It is deleted.',
+    description: 'It is deleted, or is being deleted: then `deleting` says so.',
     schema: Type.Object(
-      { workflow_id: Type.String({ format: 'uuid' }), name: Type.String(), deleted_at: timestamp() },
+      {
+        workflow_id: Type.String({ format: 'uuid' }),
+        name: Type.String(),
+        deleted_at: timestamp(),
+        deleting: deletingField,
+      },
       { additionalProperties: false },
     ),
     example: { workflow_id: identityExample.workflow_id, name: 'review', deleted_at: '2026-11-02T10:00:00.000Z' },

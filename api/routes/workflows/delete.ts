@@ -7,6 +7,7 @@ import { isConflict, type KubeClient } from '../../../lib/kube/index.ts';
 import { workflowName } from '../../../lib/manifest/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { type Caller, requireOperator } from '../../../lib/identity/index.ts';
+import { stillHeld } from '../being-deleted.ts';
 import { notFound, unknownWorkflow } from '../not-found.ts';
 import { deleteWorkflow } from './contract.ts';
 import { findWorkflow } from './find-workflow.ts';
@@ -33,6 +34,7 @@ export function createDeleteRoute({ kube, clock, cluster, audit }: DeleteDeps): 
       workflow_id: uid,
       name: workflowName(workflow.metadata),
       deleted_at: new Date(clock.now()).toISOString(),
+      ...stillHeld(workflow),
     });
   });
 }

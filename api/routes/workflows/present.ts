@@ -2,6 +2,7 @@ import { group } from '../../../crds/labels.ts';
 import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow, WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
+import { isBeingDeleted } from '../../../lib/being-deleted.ts';
 import { scopeOf } from '../../../lib/workflow-lookup/index.ts';
 import { givenMetadata, toManifest, workflowName } from '../../../lib/manifest/index.ts';
 import type { Versioned } from '../../../lib/registration/index.ts';
@@ -34,7 +35,7 @@ export function presentDefinition(workflow: Workflow, spec: WorkflowSpec): Workf
     workflow_id: workflow.metadata.uid ?? '',
     scope: scopeOf(workflow),
     created_at: workflow.metadata.creationTimestamp ?? '',
-    ...(isNewest ? readinessOf(workflow) : { ready: true }),
+    ...(isNewest || isBeingDeleted(workflow) ? readinessOf(workflow) : { ready: true }),
     conditions: workflow.status?.conditions ?? [],
   };
 }
@@ -46,6 +47,8 @@ function presentManifest(workflow: Workflow): WorkflowManifest {
   return { ...manifest, metadata: { ...metadata, ...givenMetadata(workflow.metadata, isNoted) } };
 }
 
+const leaving = 'it was deleted, and a finalizer still holds its object; nothing starts it any more';
+
 const noted = /^(windlass\.dev|kubectl\.kubernetes\.io)\//;
 
 /** Whether a label or annotation is Windlass's own to write. */
@@ -55,6 +58,7 @@ const isNoted = (key: string): boolean => noted.test(key);
 
 /** The controllers' verdict on the newest content; they give none on an older one. */
 export function readinessOf(workflow: Versioned): Pick<WorkflowSummary, 'ready' | 'reason' | 'message'> {
+  if (isBeingDeleted(workflow)) return { ready: false, reason: 'BeingDeleted', message: leaving };
   const condition = readyOf(workflow);
   if (condition === undefined) {
     return { ready: false, reason: 'Pending', message: 'the controllers have not looked at it yet' };

@@ -1,5 +1,6 @@
 import { apiVersion } from '../../../crds/labels.ts';
 import type { SecurityContext } from '../../../crds/schema/security-context.ts';
+import { isBeingDeleted, unlessBeingDeleted } from '../../../lib/being-deleted.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
 import { readPage } from '../../../lib/http/read-page.ts';
@@ -63,7 +64,7 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
     }),
     defineRoute<typeof readSecurityContext, Operator>(readSecurityContext, async ({ caller, params }) => {
       for (const namespace of tenancy.visibleTo(caller.tenant)) {
-        const found = await find(deps, { namespace, name: params.name });
+        const found = unlessBeingDeleted(await find(deps, { namespace, name: params.name }));
         if (found !== undefined) return json(shown(found));
       }
       throw notFound(params.name);
@@ -139,16 +140,18 @@ async function replace(kube: ContextRoutesDeps['kube'], ref: Ref, object: Securi
   const found = await findObject(kube, securityContexts, ref);
   if (found === undefined)
     throw new HttpError({ code: 'conflict', message: `${ref.name} was deleted meanwhile; try again` });
+  if (isBeingDeleted(found))
+    throw new HttpError({ code: 'conflict', message: `${ref.name} is being deleted, and a finalizer still holds it` });
   return kube.replace(securityContexts, { ...found, spec: object.spec });
 }
 
-/** The tenant's own, and shared ones that none of its own hides. */
+/** The tenant's own, and shared ones that none of its own hides. None that is being deleted: calls count it as gone. */
 function seen({ contexts, tenancy }: ContextRoutesDeps, { tenant }: Operator): SecurityContext[] {
   const byName = new Map<string, SecurityContext>();
   for (const namespace of tenancy.visibleTo(tenant)) {
     for (const context of contexts.byIndex('namespace', namespace)) {
       const { name } = context.metadata;
-      if (!byName.has(name)) byName.set(name, context);
+      if (!isBeingDeleted(context) && !byName.has(name)) byName.set(name, context);
     }
   }
   return [...byName.values()];

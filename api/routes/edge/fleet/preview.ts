@@ -1,5 +1,6 @@
 import type { FleetTarget } from '../../../../crds/schema/fleet-run.ts';
 import { isUid } from '../../../../crds/uid.ts';
+import { unlessBeingDeleted } from '../../../../lib/being-deleted.ts';
 import { hasReason } from '../../../../lib/errors.ts';
 import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
 import { type ResolvedTarget, resolveTarget } from '../../../../lib/fleet/selector.ts';
@@ -39,7 +40,7 @@ async function resolve({ cluster }: PreviewDeps, tenant: string, target: Target)
 export async function groupOf({ cluster }: PreviewDeps, tenant: string, { Group: id }: Target) {
   if (id === undefined) return undefined;
   const uid = id.toLowerCase();
-  const group = isUid(uid) ? await cluster.edgeGroups.locate(tenant, uid) : undefined;
+  const group = isUid(uid) ? unlessBeingDeleted(await cluster.edgeGroups.locate(tenant, uid)) : undefined;
   if (group === undefined) throw invalidField('body.target.Group', 'is the id of no group of the tenant');
   return group;
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { oneOf } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
 import { unknownExecution } from '../../not-found.ts';
 import { ExecutionId } from '../execution-id.ts';
@@ -14,8 +15,9 @@ export const deleteExecution = defineContract({
   params: ExecutionId,
   success: {
     kind: 'json',
-    description: 'The execution is deleted, or is being deleted.',
-    schema: Type.Object({ status: Type.Literal('deleted') }, { additionalProperties: false }),
+    description:
+      'The execution is deleted, or is being deleted while its record is written. `deleting`: a finalizer of others holds it.',
+    schema: Type.Object({ status: oneOf(['deleted', 'deleting']) }, { additionalProperties: false }),
     example: { status: 'deleted' },
   },
   errors: [unknownExecution],

@@ -1,3 +1,4 @@
+import { isHeldByOthers } from '../../../../lib/being-deleted.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { workflowExecutions } from '../../../../lib/kinds.ts';
@@ -17,6 +18,7 @@ export interface DeleteDeps {
 export function createDeleteRoute({ kube, cluster, audit }: DeleteDeps): Route<Caller> {
   return defineRoute<typeof deleteExecution, Caller>(deleteExecution, async ({ params, caller }) => {
     const { metadata } = await findExecution(cluster.executions, caller, params.execution_id);
+    const status = isHeldByOthers({ metadata }) ? 'deleting' : 'deleted';
     const { name, namespace = '', uid = '' } = metadata;
     try {
       await kube.delete(workflowExecutions, { name, namespace }, { uid, propagation: 'Background' });
@@ -26,6 +28,6 @@ export function createDeleteRoute({ kube, cluster, audit }: DeleteDeps): Route<C
       throw error;
     }
     audit.record({ type: 'ExecutionDeleted', by: caller, subject: uid, act: 'delete', data: { execution: name } });
-    return json({ status: 'deleted' });
+    return json({ status });
   });
 }

@@ -1,7 +1,7 @@
-import { labels } from '../../../../crds/labels.ts';
 import { limits } from '../../../../crds/limits.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../../crds/schema/workflow-execution-status.ts';
+import { notedWorkflow } from '../../../../lib/execution/noted-workflow.ts';
 import type { Page, PageOptions, TimeKey } from '../../../../lib/http/paging.ts';
 
 export interface PageQuery extends PageOptions<TimeKey> {
@@ -83,7 +83,8 @@ function isBehind({ metadata }: Dated, after: TimeKey | undefined): boolean {
   return compareKeys(creationTimestamp, uid, after.at, after.id) > 0;
 }
 
-function isOf({ metadata, spec, status }: WorkflowExecution, workflow: string): boolean {
+function isOf(execution: WorkflowExecution, workflow: string): boolean {
+  const { spec, status } = execution;
   if (status?.workflow !== undefined) return status.workflow.name === workflow || status.workflow.uid === workflow;
-  return spec.workflow === workflow || metadata.labels?.[labels.workflowUid] === workflow;
+  return spec.workflow === workflow || notedWorkflow(execution) === workflow;
 }

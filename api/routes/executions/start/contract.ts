@@ -4,6 +4,7 @@ import { limits } from '../../../../crds/limits.ts';
 import { anyJson, mapOf } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
 import { unknownTenant, unknownVersion, unknownWorkflow } from '../../not-found.ts';
+import { beingDeleted } from '../../being-deleted.ts';
 import { quotaExceeded } from '../../workflows/errors.ts';
 
 /** requirements AMB-015, AMB-056. */
@@ -100,6 +101,7 @@ export const startExecution = defineContract({
       error: 'idempotency_key_reused',
       when: 'The same key was used for another body, and that execution still exists.',
     },
+    beingDeleted,
     { status: 409, error: 'already_exists', when: 'The tenant has another execution of that `name`.' },
     quotaExceeded,
   ],

@@ -74,6 +74,14 @@ const audited = {
   data: { workflow: 'hello', workflow_id: 'w1' },
 };
 
+it('answers 409 for a workflow that is being deleted, whatever finalizer keeps it, and makes nothing', async () => {
+  const { metadata } = workflow as { metadata: { deletionTimestamp?: string } };
+  metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+  const { answer, recorded } = await start({}, {});
+  delete metadata.deletionTimestamp;
+  expect([answer, recorded]).toEqual([expect.stringMatching(/^workflow hello is being deleted/), []]);
+});
+
 describe('the audit trail of starts', () => {
   it.each<[string, Server, object]>([
     ['that was created', {}, {}],
