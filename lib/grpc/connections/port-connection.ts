@@ -49,7 +49,7 @@ export class PortConnection implements CountedConnection {
 
   /** False: it got none. Never rejects. */
   async awaitPlace(signal: AbortSignal): Promise<boolean> {
-    // It says nothing meanwhile because nobody reads it.
+    // It says nothing meanwhile because it is not read.
     this.#idleAt = Number.POSITIVE_INFINITY;
     const leave = await this.#shares.enter(this.#socket.remoteAddress ?? '', this, signal).catch(() => undefined);
     this.#idleAt = this.#clock.steadyMs();

@@ -36,7 +36,7 @@ export interface PortOptions {
 
 /** Bytes of a connection with TLS and HTTP/2 and without a call: 57 KiB were measured. */
 const connectionBytes = 60 * 1024;
-/** Bytes of a socket that nobody reads yet, with its place in the line. */
+/** Bytes of a socket that is not read yet, with its place in the line. */
 const waitingBytes = 6 * 1024;
 
 /** Limits for a process that gives strangers so many bytes. */
@@ -78,7 +78,7 @@ export class PortConnections {
     });
   }
 
-  /** A socket of the port, which nobody reads yet. */
+  /** A socket of the port, which is not read yet. */
   add(socket: Socket): void {
     const { clock, proxies } = this.#options;
     const { remoteAddress } = socket;
