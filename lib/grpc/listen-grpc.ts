@@ -65,7 +65,7 @@ interface ConnectionLimits {
   readonly keepAliveTimeoutMs?: number;
   /** Calls at a time over one connection. Default 256. */
   readonly calls?: number;
-  /** The same over one of a proxy. Default: `calls`. */
+  /** The same over one of a proxy, or of a peer whose calls have proved who makes them. Default: `calls`. */
   readonly proxyCalls?: number | undefined;
   /** Bounds those whose clients are not known. */
   readonly strangers?: StrangerLimits | undefined;
@@ -96,7 +96,7 @@ export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListen
   const injector = server.createConnectionInjector(options.credentials);
   const { clock, proxies, connections: { calls = callsPerConnection, proxyCalls = calls, strangers } = {} } = options;
   const inject = injector.injectConnection.bind(injector);
-  const connections = new PortConnections({ clock, proxies, proxyCalls, strangers, inject });
+  const connections = new PortConnections({ clock, proxies, calls, proxyCalls, strangers, inject });
   for (const [opened] of portsOf(server)) boundCalls(opened, connections);
   const sockets = await openPort(connections, options);
   const { port } = sockets.address() as AddressInfo;

@@ -7,13 +7,28 @@ const bySession = new WeakMap<Http2Session, PortConnection>();
 /** Calls that are under way, with their connections: a stream that is over has no session. */
 const byStream = new WeakMap<ServerHttp2Stream, PortConnection>();
 
+/** Calls at a time over one connection. */
+export interface CallBounds {
+  /** Before any has proved who makes it. */
+  readonly first: number;
+  /** However many have. */
+  readonly most: number;
+}
+
+interface PortConnectionDeps {
+  readonly clock: Clock;
+  readonly shares: ConnectionShares;
+  readonly calls: CallBounds;
+}
+
 /** A connection of a peer that is no trusted proxy. */
 export class PortConnection implements CountedConnection {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #shares: ConnectionShares;
+  readonly #calls: CallBounds;
   #session: Http2Session | undefined;
-  #calls = 0;
+  #underWay = 0;
   /** Calls that have proved who makes them. */
   #known: Set<ServerHttp2Stream> | undefined;
   #isOfClient = false;
@@ -30,15 +45,16 @@ export class PortConnection implements CountedConnection {
     byStream.get(stream)?.noteKnown(stream);
   }
 
-  constructor(socket: Socket, clock: Clock, shares: ConnectionShares) {
+  constructor(socket: Socket, { clock, shares, calls }: PortConnectionDeps) {
     this.#socket = socket;
     this.#clock = clock;
     this.#shares = shares;
+    this.#calls = calls;
     this.#idleAt = clock.steadyMs();
   }
 
   idleSince(): number | undefined {
-    return this.#calls === 0 ? this.#idleAt : undefined;
+    return this.#underWay === 0 ? this.#idleAt : undefined;
   }
 
   /** False: there is none now. */
@@ -67,7 +83,7 @@ export class PortConnection implements CountedConnection {
   }
 
   count(stream: ServerHttp2Stream): void {
-    this.#calls += 1;
+    this.#underWay += 1;
     byStream.set(stream, this);
     // The same function for all streams, and no closure of each.
     stream.once('close', countOff);
@@ -80,7 +96,7 @@ export class PortConnection implements CountedConnection {
 
   /** Says goodbye where it has been without a call since then, and breaks off at the next look. */
   closeIdle(latest: number): void {
-    if (this.#isOfClient || this.#calls > 0 || (this.#idleAt > latest && !this.#isEnding)) return;
+    if (this.#isOfClient || this.#underWay > 0 || (this.#idleAt > latest && !this.#isEnding)) return;
     if (this.#isEnding || this.#session === undefined) return this.close();
     this.#isEnding = true;
     this.#session.close();
@@ -90,12 +106,20 @@ export class PortConnection implements CountedConnection {
     this.#known ??= new Set();
     this.#known.add(stream);
     this.#giveBack();
+    this.#admitMore(this.#known.size);
+  }
+
+  /** A client may carry the streams of many hosts over one connection. Few proofs are an announcement each: most daemons have one stream. */
+  #admitMore(known: number): void {
+    const { first, most } = this.#calls;
+    if (2 * known < first || !Number.isInteger(Math.log2(known))) return;
+    this.#session?.settings({ maxConcurrentStreams: Math.min(first + 2 * known, most) });
   }
 
   /** The stream is over. */
   countOff(stream: ServerHttp2Stream): void {
-    this.#calls -= 1;
-    if (this.#calls === 0) this.#idleAt = this.#clock.steadyMs();
+    this.#underWay -= 1;
+    if (this.#underWay === 0) this.#idleAt = this.#clock.steadyMs();
     if (this.#known?.delete(stream) !== true || this.#known.size > 0 || this.#socket.destroyed) return;
     this.#known = undefined;
     if (this.#isOfClient || this.takePlace()) return;

@@ -28,7 +28,9 @@ export interface PortOptions {
   readonly clock: Clock;
   readonly strangers?: StrangerLimits | undefined;
   readonly proxies?: TrustedPeers | undefined;
-  /** Calls at a time over one connection of a proxy. */
+  /** Calls at a time over one connection, before any has proved who makes it. */
+  readonly calls: number;
+  /** Calls at a time over one connection of a proxy, or of a peer whose calls have proved who makes them. */
   readonly proxyCalls: number;
   /** Gives the library a connection. */
   readonly inject: (socket: Socket) => void;
@@ -80,11 +82,15 @@ export class PortConnections {
 
   /** A socket of the port, which is not read yet. */
   add(socket: Socket): void {
-    const { clock, proxies } = this.#options;
+    const { clock, proxies, calls, proxyCalls } = this.#options;
     const { remoteAddress } = socket;
     if (remoteAddress === undefined) return void socket.destroy();
     if (proxies?.has(plainOf(remoteAddress)) === true) return this.#inject(socket);
-    const connection = new PortConnection(socket, clock, this.#shares);
+    const connection = new PortConnection(socket, {
+      clock,
+      shares: this.#shares,
+      calls: { first: calls, most: proxyCalls },
+    });
     const key = keyOf(socket);
     this.#open.set(key, connection);
     socket.once('close', () => {

@@ -142,4 +142,12 @@ describe('connections of strangers', () => {
     await Promise.all(hosts.map((host) => world.connected(world.client(port), host)));
     expect(relay.streams.counts().Connected).toBe(40);
   }, 90_000);
+
+  it('grow with the streams that have proved their tokens: one connection carries many hosts', async () => {
+    const relay = await relayWith({});
+    const hosts = await enrolled(60);
+    const client = world.client(relay.listener.port);
+    await Promise.all(hosts.map((host) => world.connected(client, host)));
+    expect(relay.streams.counts().Connected).toBe(60);
+  }, 90_000);
 });
