@@ -8,7 +8,7 @@ const bySession = new WeakMap<Http2Session, PortConnection>();
 const byStream = new WeakMap<ServerHttp2Stream, PortConnection>();
 
 /** Calls at a time over one connection. */
-export interface CallBounds {
+interface CallBounds {
   /** Before any has proved who makes it. */
   readonly first: number;
   /** However many have. */

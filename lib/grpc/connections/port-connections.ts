@@ -24,7 +24,7 @@ export interface StrangerLimits {
   readonly spareMs?: number | undefined;
 }
 
-export interface PortOptions {
+interface PortOptions {
   readonly clock: Clock;
   readonly strangers?: StrangerLimits | undefined;
   readonly proxies?: TrustedPeers | undefined;

@@ -14,7 +14,7 @@ interface MeterOptions {
   readonly received: ReceivedMessages;
   readonly methods: readonly Method[];
   readonly maxMessageBytes: number;
-  /** Who has the place of a request, by the address of its socket and `x-forwarded-for`. Default: the network of the socket. */
+  /** The owner of the place of a request, by the address of its socket and `x-forwarded-for`. Default: the network of the socket. */
   readonly clientOf?: ((address: string, forwarded: string | undefined) => string) | undefined;
 }
 
