@@ -2,17 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
-import { type CacheReader, compareResourceVersions } from '../../lib/informer/index.ts';
-import {
-  findObject,
-  type KubeClient,
-  type KubeObject,
-  keyOf,
-  listPages,
-  metadataOf,
-  type ObjectRef,
-  type Resource,
-} from '../../lib/kube/index.ts';
+import { type CacheReader, compareResourceVersions, listBehind } from '../../lib/informer/index.ts';
+import { findObject, type KubeClient, type KubeObject, type ObjectRef, type Resource } from '../../lib/kube/index.ts';
 import { createPacedTask, type PacedTask } from '../../lib/paced-task.ts';
 
 /** Finds what the watch has not brought yet, so that what was created a moment ago is never said to be absent. */
@@ -105,13 +96,10 @@ function pauseAfter(tookMs: number): number {
 
 /** Puts into the cache what the server has and the cache lacks, or has in an older version; gives how many those were. */
 async function compare<T extends KubeObject>(deps: CatchUpDeps<T>, namespace: string): Promise<number> {
-  const { kube, cache, resource } = deps;
   const behind: Place[] = [];
-  for await (const { items } of listPages((paged) => kube.list(metadataOf(resource), paged), { namespace })) {
-    for (const item of items) {
-      const { name = '', resourceVersion } = item.metadata;
-      if (compareResourceVersions(resourceVersion, versionOf(cache, item)) > 0) behind.push({ name, resourceVersion });
-    }
+  for await (const { metadata } of listBehind(deps, { namespace })) {
+    const { name = '', resourceVersion } = metadata;
+    behind.push({ name, resourceVersion });
   }
   const newest = behind
     .toSorted((a, b) => compareResourceVersions(b.resourceVersion, a.resourceVersion))
@@ -134,8 +122,4 @@ async function fetchOne<T extends KubeObject>(
 ): Promise<void> {
   const found = await findObject(kube, resource, place);
   if (found !== undefined) cache.remember(found);
-}
-
-function versionOf(cache: CacheReader<KubeObject>, item: KubeObject): string | undefined {
-  return cache.get(keyOf(item))?.metadata.resourceVersion;
 }

@@ -1,13 +1,11 @@
 import { finished } from '../../lib/execution/finished.ts';
-import { type CacheReader, compareResourceVersions } from '../../lib/informer/index.ts';
+import { type CacheReader, listBehind } from '../../lib/informer/index.ts';
 import {
   type ControllerRevision,
   findObject,
   type KubeClient,
   type KubeObject,
   keyOf,
-  listPages,
-  metadataOf,
   type Resource,
 } from '../../lib/kube/index.ts';
 import { revisionSubject } from '../../lib/registration/index.ts';
@@ -62,23 +60,13 @@ async function uncachedNeeds<E extends Execution, Definition extends string>(
 ): Promise<Needs> {
   const place = namespace === '' ? {} : { namespace };
   const runs: UncachedRun[] = [];
-  for await (const { items } of listPages((paged) => deps.kube.list(metadataOf(deps.resource), paged), place)) {
-    for (const listed of items.filter((one) => !isCached(deps, one))) {
-      const { name = '', namespace: own } = listed.metadata;
-      const found = await findObject(deps.kube, deps.resource, { name, namespace: own });
-      if (found !== undefined) runs.push(uncachedRun(deps, found));
-    }
+  for await (const { metadata } of listBehind({ ...deps, cache: deps.executions }, place)) {
+    const { name = '', namespace: own } = metadata;
+    const found = await findObject(deps.kube, deps.resource, { name, namespace: own });
+    if (found !== undefined) runs.push(uncachedRun(deps, found));
   }
   return needsOf((revision) => runs.filter((run) => needs(run, revision)));
 }
-
-const isCached = <E extends KubeObject>(
-  { executions }: { readonly executions: Pick<CacheReader<E>, 'getByUid'> },
-  { metadata: { uid = '', resourceVersion } }: KubeObject,
-): boolean => {
-  const cached = executions.getByUid(uid)?.metadata.resourceVersion;
-  return cached !== undefined && compareResourceVersions(cached, resourceVersion) >= 0;
-};
 
 /** The little that is kept of an execution: in full it may have a megabyte. */
 interface UncachedRun extends Pick<Execution, 'metadata' | 'status'> {

@@ -1,3 +1,4 @@
+export { listBehind } from './behind.ts';
 export type { CacheReader } from './cache.ts';
 export type { IndexFunction } from './cache-indexes.ts';
 export { createCache } from './cache.ts';

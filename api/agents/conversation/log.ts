@@ -180,8 +180,10 @@ export class ConversationLog {
     const message = { tenant, key, body: JSON.stringify(record), id: newId(), after: this.#last };
     const lastTriesMs = onlyHere.has(record.kind) ? onlyHereMs : undefined;
     const sequence = await patiently({ ...this.#deps, lastTriesMs }, () => stream.append(message));
-    if (sequence === undefined) this.#overtaken.abort(new Overtaken());
-    if (sequence === undefined) throw this.overtaken.reason;
+    if (sequence === undefined) {
+      this.#overtaken.abort(new Overtaken());
+      throw this.overtaken.reason;
+    }
     this.#last = sequence;
     fold(this.state, record);
     this.#appended.resolve();

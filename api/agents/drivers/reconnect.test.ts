@@ -62,6 +62,23 @@ const callOnce = async ({ messages }: ModelRequest): Promise<ModelReply> => {
 const outcomeOf = (shared: SharedExecutions) =>
   vi.waitFor(() => expect(shared.outcomes).toHaveLength(1), { timeout: 20_000 }).then(() => shared.outcomes[0]);
 
+/** A replica loses its connection while its call runs; another one can take the conversation over. */
+async function cutOffInCall(uid: string) {
+  const shared = new SharedExecutions();
+  const { tool, run, end } = onceTool();
+  const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
+  replicas.start({ shared, ask: callOnce, tools: [tool], bus });
+  shared.put(executionOf(uid));
+  await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
+  way.cut();
+  await isLost(bus);
+  const takeOver = async (): Promise<void> => {
+    replicas.start({ shared, ask: callOnce, tools: [tool], bus: other });
+    await isIn(uid, 'taken_over');
+  };
+  return { shared, run, end, bus, takeOver };
+}
+
 it('a conversation is not taken from a replica whose connection breaks for a moment, and its model is asked once', {
   timeout: 60_000,
 }, async () => {
@@ -89,16 +106,8 @@ it('a conversation is not taken from a replica whose connection breaks for a mom
 it('AMB-197 a call that runs once is answered by its process where its conversation was taken without a hand-over', {
   timeout: 60_000,
 }, async () => {
-  const shared = new SharedExecutions();
-  const { tool, run, end } = onceTool();
-  const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
-  replicas.start({ shared, ask: callOnce, tools: [tool], bus });
-  shared.put(executionOf('taken'));
-  await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
-  way.cut();
-  await isLost(bus);
-  replicas.start({ shared, ask: callOnce, tools: [tool], bus: other });
-  await isIn('taken', 'taken_over');
+  const { shared, run, end, bus, takeOver } = await cutOffInCall('taken');
+  await takeOver();
   way.mend();
   await isBack(bus);
   end('nine');
@@ -109,17 +118,9 @@ it('AMB-197 a call that runs once is answered by its process where its conversat
 it('AMB-197 the answer of a call is kept where its driver was overtaken before it could write it down', {
   timeout: 60_000,
 }, async () => {
-  const shared = new SharedExecutions();
-  const { tool, run, end } = onceTool();
-  const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
-  replicas.start({ shared, ask: callOnce, tools: [tool], bus });
-  shared.put(executionOf('overtaken'));
-  await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
-  way.cut();
-  await isLost(bus);
+  const { shared, run, end, takeOver } = await cutOffInCall('overtaken');
   end('ten');
-  replicas.start({ shared, ask: callOnce, tools: [tool], bus: other });
-  await isIn('overtaken', 'taken_over');
+  await takeOver();
   way.mend();
   expect(await outcomeOf(shared)).toMatchObject({ output: 'heard ten', tool_calls: 1 });
   expect(run).toHaveBeenCalledTimes(1);
