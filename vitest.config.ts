@@ -17,6 +17,8 @@ export default defineConfig({
           isolate: false,
           // By itself Vitest leaves one processor free, which of two is half of them.
           maxWorkers: '100%',
+          // Concurrent tests of a file wait for the most part.
+          maxConcurrency: 8,
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

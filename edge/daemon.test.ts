@@ -7,46 +7,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
 import { bundledDaemon } from '../test/edge/bundled-daemon.ts';
-import { startTestRelay, type TestRelay } from '../test/edge/test-relay.ts';
+import { startTestRelay } from '../test/edge/test-relay.ts';
+import { enroll as enrollHost } from './enroll.ts';
 import { lockFolder } from './state/folder-lock.ts';
+import { openHostState } from './state/host-state.ts';
+import { createRelayClient } from './stream/relay-client.ts';
 
 const command = bundledDaemon();
-let relay: TestRelay;
-let folder: string;
-const started: ChildProcess[] = [];
-
-beforeEach(async () => {
-  relay = await startTestRelay({ heartbeatMs: 1_000 });
-  folder = await mkdtemp(join(tmpdir(), 'edge-'));
-  const shell = { sh: ['-c'], sleep: ['30'], cat: [] };
-  await writeFile(
-    join(folder, 'config.yaml'),
-    JSON.stringify({
-      security_contexts: { default: { subcommand_allowlist: shell }, narrow: { tools: ['host.info'] } },
-    }),
-  );
-});
-afterEach(async () => {
-  for (const child of started.splice(0)) {
-    const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
-    child.kill('SIGKILL');
-    await ended;
-  }
-  relay.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-function start(...args: string[]): ChildProcess {
-  const [node, main] = command();
-  const child = spawn(node, [main, ...args, '--state', join(folder, 'state')], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  started.push(child);
-  return child;
-}
+const shell = (script: string) => ({ tool: 'cmd.run', args: { command: 'sh', args: ['-c', script] } });
 
 async function finished(child: ChildProcess): Promise<{ readonly code: number; readonly text: string }> {
   let text = '';
@@ -55,33 +26,82 @@ async function finished(child: ChildProcess): Promise<{ readonly code: number; r
   return { code, text };
 }
 
-const enroll = (token = 'one-time', ...more: string[]) =>
-  finished(start('enroll', '--token', token, '--endpoint', `127.0.0.1:${relay.port}`, '--insecure', ...more));
-
-async function runDaemon(): Promise<ChildProcess> {
-  const before = relay.streams;
-  const child = start('run', '--config', join(folder, 'config.yaml'));
-  child.stdout?.resume();
-  child.stderr?.resume();
-  await relay.until(() => relay.streams > before && relay.events.some(({ $case }) => $case === 'hello'));
-  return child;
+/** A relay, a machine with a configuration, and the programs that a test starts on it. They end with the test. */
+async function aMachine(options: Parameters<typeof startTestRelay>[0] = { heartbeatMs: 1_000 }) {
+  const relay = await startTestRelay(options);
+  const folder = await mkdtemp(join(tmpdir(), 'edge-'));
+  const started: ChildProcess[] = [];
+  const allowed = { sh: ['-c'], sleep: ['30'], cat: [] };
+  await writeFile(
+    join(folder, 'config.yaml'),
+    JSON.stringify({
+      security_contexts: { default: { subcommand_allowlist: allowed }, narrow: { tools: ['host.info'] } },
+    }),
+  );
+  const start = (...args: string[]): ChildProcess => {
+    const [node, main] = command();
+    const child = spawn(node, [main, ...args, '--state', join(folder, 'state')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    started.push(child);
+    return child;
+  };
+  const endpoint = `127.0.0.1:${relay.port}`;
+  return {
+    relay,
+    folder,
+    start,
+    /** By the command. */
+    enroll: (token = 'one-time', ...more: string[]) =>
+      finished(start('enroll', '--token', token, '--endpoint', endpoint, '--insecure', ...more)),
+    /** As the command does, in this process: for tests of what comes behind it. */
+    enrolled: async (): Promise<void> => {
+      const state = await openHostState(join(folder, 'state'), { uid: process.geteuid?.() ?? 0 });
+      const deps = { clock: systemClock, state, open: createRelayClient, version: '1.0.0', pid: process.pid };
+      const address = { endpoint, insecure: true };
+      await enrollHost(deps, { address, token: 'one-time', name: 'host', replace: false });
+    },
+    runDaemon: async (): Promise<ChildProcess> => {
+      const before = relay.streams;
+      const child = start('run', '--config', join(folder, 'config.yaml'));
+      child.stdout?.resume();
+      child.stderr?.resume();
+      await relay.until(() => relay.streams > before && relay.events.some(({ $case }) => $case === 'hello'));
+      return child;
+    },
+    outcome: async (id: string) => {
+      await relay.until(() => relay.results(id).length > 0);
+      return relay.results(id)[0]?.outcome;
+    },
+    /** Changes a file of the state folder. */
+    change: async (file: string, change: (content: object) => object): Promise<void> => {
+      const path = join(folder, 'state', file);
+      await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')) as object)), {
+        mode: 0o600,
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of started) {
+        const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+        child.kill('SIGKILL');
+        await ended;
+      }
+      relay.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
 }
 
-/** The daemon finds the relay at another port. */
-async function moveRelay(port: number): Promise<void> {
-  const file = join(folder, 'state/identity.json');
-  const identity = JSON.parse(await readFile(file, 'utf8')) as object;
-  await writeFile(file, JSON.stringify({ ...identity, endpoint: `127.0.0.1:${port}` }), { mode: 0o600 });
-}
-
-const shell = (script: string) => ({ tool: 'cmd.run', args: { command: 'sh', args: ['-c', script] } });
-const outcome = async (id: string) => {
-  await relay.until(() => relay.results(id).length > 0);
-  return relay.results(id)[0]?.outcome;
+/** A token half of whose life is over: its key is due. */
+const halfOver = (credential: object): object => {
+  const { receivedAt, lifeMs } = credential as { receivedAt: number; lifeMs: number };
+  return { ...credential, receivedAt: receivedAt - lifeMs / 2 - 100 };
 };
 
-describe('windlass-edge enroll', () => {
+describe.concurrent('windlass-edge enroll', { timeout: 120_000 }, () => {
   it('EDGE-FLOW-01 EDGE-PROTO-03 EDGE-PROTO-04 enrolls once, with files for the owner alone', async () => {
+    await using machine = await aMachine();
+    const { relay, folder, enroll } = machine;
     expect(await enroll()).toMatchObject({ code: 0, text: expect.stringContaining(relay.nodeId) as string });
     for (const file of ['identity.json', 'credential.json'])
       expect((await stat(join(folder, 'state', file))).mode & 0o777).toBe(0o600);
@@ -89,6 +109,8 @@ describe('windlass-edge enroll', () => {
   });
 
   it('uses the same key again after a refused token, and keeps no identity', async () => {
+    await using machine = await aMachine();
+    const { folder, enroll } = machine;
     expect((await enroll('wrong')).code).toBe(1);
     const key = await readFile(join(folder, 'state/enrolling.pem'), 'utf8');
     expect((await enroll()).code).toBe(0);
@@ -99,6 +121,8 @@ describe('windlass-edge enroll', () => {
   });
 
   it('explains a wrong command line with code 2', async () => {
+    await using machine = await aMachine();
+    const { start } = machine;
     expect(await finished(start('enroll', '--token', 'x', '--endpoint', 'nowhere'))).toMatchObject({
       code: 2,
       text: expect.stringContaining('host:port') as string,
@@ -106,9 +130,11 @@ describe('windlass-edge enroll', () => {
   });
 });
 
-describe('windlass-edge run', () => {
+describe.concurrent('windlass-edge run', { timeout: 120_000 }, () => {
   it('EDGE-PROTO-19 EDGE-FLOW-03 EDGE-FLOW-05 EDGE-FLOW-07 EDGE-PROTO-20 signs Hello first, then heartbeats and results', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     await runDaemon();
     const id = await relay.invoke(shell('echo out; echo err >&2'));
     expect(await outcome(id)).toMatchObject({ $case: 'ok', value: { exitCode: 0 } });
@@ -120,7 +146,9 @@ describe('windlass-edge run', () => {
   });
 
   it('EDGE-PROTO-28 AMB-104 reports the exit code of a command as ok, and policy refusals by their names', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     await runDaemon();
     expect(await outcome(await relay.invoke(shell('exit 3')))).toMatchObject({
       $case: 'ok',
@@ -142,7 +170,9 @@ describe('windlass-edge run', () => {
   });
 
   it('EDGE-PROTO-39 runs nothing that the pinned command key has not signed for it', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, folder, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     await runDaemon();
     const file = join(folder, 'ran');
     const facts = shell(`touch ${file}`);
@@ -166,7 +196,9 @@ describe('windlass-edge run', () => {
     ['another key signed', { key: generateKeyPairSync('ed25519').privateKey }],
     ['has no envelope', { raw: () => Uint8Array.of(0x22, 0) }],
   ])('EDGE-FLOW-06 leaves a stream whose message %s, and comes back', async (_title, options) => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     await runDaemon();
     relay.send({ $case: 'drain', value: {} }, options);
     await relay.until(() => relay.streams === 2);
@@ -175,7 +207,9 @@ describe('windlass-edge run', () => {
   });
 
   it('EDGE-PROTO-29 EDGE-PROTO-30 EDGE-PROTO-43 ends commands at their deadline and by Cancel, with their children', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, folder, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     await runDaemon();
     const file = join(folder, 'child');
     const late = await relay.invoke({ ...shell(`(sleep 3; touch ${file}) & sleep 31`), deadlineSeconds: 1 });
@@ -189,7 +223,9 @@ describe('windlass-edge run', () => {
   });
 
   it('sends a result again after a lost stream, until it is acknowledged, and runs a repeated command once', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, folder, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     await runDaemon();
     relay.acknowledges = false;
     const file = join(folder, 'count');
@@ -210,7 +246,9 @@ describe('windlass-edge run', () => {
   });
 
   it('AMB-200 reports a command of a daemon that was killed as OutcomeUnknown, and never runs it again', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, folder, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     const child = await runDaemon();
     const file = join(folder, 'count');
     const facts = {
@@ -232,8 +270,10 @@ describe('windlass-edge run', () => {
     ['is damaged', Uint8Array.of(0xff, 0xff, 0xff)],
     ['is empty', new Uint8Array()],
   ])('AMB-200 reports OutcomeUnknown for a result whose file %s, and continues', async (title, bytes) => {
+    await using machine = await aMachine();
+    const { relay, folder, enrolled, runDaemon, outcome } = machine;
     relay.acknowledges = false;
-    await enroll();
+    await enrolled();
     const child = await runDaemon();
     const commandId =
       title === 'is empty' ? '00000000-0000-4000-8000-000000000003' : '00000000-0000-4000-8000-000000000004';
@@ -249,10 +289,12 @@ describe('windlass-edge run', () => {
   });
 
   it("EDGE-RES-24 reports its owner's limit for the time of a command, and says in the result what counted", async () => {
+    await using machine = await aMachine();
+    const { relay, folder, enrolled, runDaemon, outcome } = machine;
     const file = join(folder, 'config.yaml');
     const config = JSON.parse(await readFile(file, 'utf8')) as object;
     await writeFile(file, JSON.stringify({ ...config, command_timeout_secs: 1 }));
-    await enroll();
+    await enrolled();
     await runDaemon();
     const hello = relay.events.find(({ $case }) => $case === 'hello');
     const seconds = { seconds: 1n, nanos: 0 };
@@ -262,7 +304,9 @@ describe('windlass-edge run', () => {
   });
 
   it('EDGE-FLOW-12 applies a PushConfig before the next InvokeTool, and reports new labels', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     await runDaemon();
     const delta = Buffer.from(
       '{"security_contexts":{"narrow":{"tools":["*"],"subcommand_allowlist":{"sh":["-c"]}}},"labels":{"ring":"1"}}',
@@ -280,7 +324,9 @@ describe('windlass-edge run', () => {
   });
 
   it('EDGE-FLOW-13 EDGE-FLOW-14 AMB-010 drains: refuses new work, ends what is under way, then acknowledges', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     await runDaemon();
     const id = await relay.invoke(shell('echo begun; sleep 1'));
     await relay.until(() => relay.output(id).includes('begun'));
@@ -301,7 +347,9 @@ describe('windlass-edge run', () => {
   });
 
   it('EDGE-FLOW-15 EDGE-PROTO-46 shuts down after the grace: cancels, sends the results, ends with 0', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     const child = await runDaemon();
     const ended = once(child, 'exit');
     const id = await relay.invoke(shell('echo begun; sleep 31'));
@@ -312,9 +360,11 @@ describe('windlass-edge run', () => {
   });
 });
 
-describe('faults of the machine', () => {
+describe.concurrent('faults of the machine', { timeout: 120_000 }, () => {
   it('EDGE-FLOW-11 sends a result that the disk does not take, also again, and runs the command once', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, folder, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     await runDaemon();
     relay.acknowledges = false;
     const commands = join(folder, 'state/commands');
@@ -332,7 +382,9 @@ describe('faults of the machine', () => {
   });
 
   it('AMB-200 gives a folder to one daemon, also where that does not answer', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { folder, start, enrolled, runDaemon } = machine;
+    await enrolled();
     const one = await runDaemon();
     one.kill('SIGSTOP');
     const second = await finished(start('run', '--config', join(folder, 'config.yaml')));
@@ -344,7 +396,9 @@ describe('faults of the machine', () => {
   });
 
   it('AMB-200 keeps its folder from an enrollment, which names its process and changes nothing', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, folder, enroll, enrolled, runDaemon, outcome } = machine;
+    await enrolled();
     const one = await runDaemon();
     const files = ['identity.json', 'credential.json'].map((name) => join(folder, 'state', name));
     const contents = () => Promise.all(files.map((file) => readFile(file, 'utf8')));
@@ -367,7 +421,9 @@ describe('faults of the machine', () => {
   });
 
   it('AMB-200 takes the folder before it reads the key, which a daemon that ends may replace until then', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { folder, start, enrolled } = machine;
+    await enrolled();
     using _held = lockFolder(join(folder, 'state'), process.pid);
     await writeFile(join(folder, 'state/credential.json'), '{');
     const second = await finished(start('run', '--config', join(folder, 'config.yaml')));
@@ -375,10 +431,10 @@ describe('faults of the machine', () => {
   });
 
   it('EDGE-FLOW-15 stops where SIGTERM comes during the rotation before the stream', async () => {
-    relay.close();
-    relay = await startTestRelay({ tokenLifeMs: 20_000 });
-    await enroll();
-    await systemClock.sleep(10_100);
+    await using machine = await aMachine();
+    const { relay, folder, start, enrolled, change } = machine;
+    await enrolled();
+    await change('credential.json', halfOver);
     const rotation = Promise.withResolvers<void>();
     relay.rotationMayEnd = rotation.promise;
     const child = start('run', '--config', join(folder, 'config.yaml'));
@@ -392,9 +448,11 @@ describe('faults of the machine', () => {
   });
 });
 
-describe('a refused stream', () => {
+describe.concurrent('a refused stream', { timeout: 120_000 }, () => {
   it('EDGE-FLOW-18 ends the daemon with 78 where the relay says HostRevoked, and not for the bare status', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, enrolled, runDaemon } = machine;
+    await enrolled();
     const child = await runDaemon();
     relay.drop(status.PERMISSION_DENIED);
     await relay.until(() => relay.streams === 2);
@@ -407,7 +465,9 @@ describe('a refused stream', () => {
     ['HTTP 403', { ':status': 403, 'content-type': 'text/html' }],
     ['PERMISSION_DENIED', { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '7' }],
   ])('EDGE-FLOW-18 is tried again where a proxy answers %s', async (_title, answer) => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, folder, start, enrolled, change } = machine;
+    await enrolled();
     let calls = 0;
     const proxy = createHttp2();
     proxy.on('stream', (stream) => {
@@ -416,7 +476,8 @@ describe('a refused stream', () => {
     });
     proxy.listen(0, '127.0.0.1');
     await once(proxy, 'listening');
-    await moveRelay((proxy.address() as AddressInfo).port);
+    const { port } = proxy.address() as AddressInfo;
+    await change('identity.json', (identity) => ({ ...identity, endpoint: `127.0.0.1:${port}` }));
     const child = start('run', '--config', join(folder, 'config.yaml'));
     await relay.until(() => calls > 1 || child.exitCode !== null);
     expect([calls, child.exitCode]).toEqual([2, null]);
@@ -424,13 +485,12 @@ describe('a refused stream', () => {
   });
 });
 
-describe('EDGE-FLOW-22 key rotation', () => {
+describe.concurrent('EDGE-FLOW-22 key rotation', { timeout: 120_000 }, () => {
   it('replaces a key that is due before the stream begins, and keeps the new one on disk', async () => {
-    relay.close();
-    // Half of its life is over when the daemon starts.
-    relay = await startTestRelay({ tokenLifeMs: 4_000 });
-    await enroll();
-    await systemClock.sleep(2_100);
+    await using machine = await aMachine();
+    const { relay, folder, enrolled, runDaemon, outcome, change } = machine;
+    await enrolled();
+    await change('credential.json', halfOver);
     await runDaemon();
     await relay.until(() => relay.keys.length === 2 && relay.tokens.length > 0);
     expect(relay.problems).toEqual([]);
@@ -443,9 +503,9 @@ describe('EDGE-FLOW-22 key rotation', () => {
   });
 
   it('continues with the key that the server took, after a rotation whose answer was lost', async () => {
-    relay.close();
-    relay = await startTestRelay({ tokenLifeMs: 4_000 });
-    await enroll();
+    await using machine = await aMachine({ tokenLifeMs: 4_000 });
+    const { relay, folder, start, enrolled } = machine;
+    await enrolled();
     relay.losesRotation = true;
     await systemClock.sleep(4_100);
     start('run', '--config', join(folder, 'config.yaml')).stdout?.resume();
@@ -454,12 +514,12 @@ describe('EDGE-FLOW-22 key rotation', () => {
   });
 
   it('replaces a fresh token before the stream begins, where a rotation had no answer before the daemon ended', async () => {
-    await enroll();
+    await using machine = await aMachine();
+    const { relay, enrolled, runDaemon, change } = machine;
+    await enrolled();
     const offered = generateKeyPairSync('ed25519');
-    const file = join(folder, 'state/credential.json');
-    const credential = JSON.parse(await readFile(file, 'utf8')) as object;
     const pendingKeys = [offered.privateKey.export({ type: 'pkcs8', format: 'pem' })];
-    await writeFile(file, JSON.stringify({ ...credential, pendingKeys }));
+    await change('credential.json', (credential) => ({ ...credential, pendingKeys }));
     relay.keys.push(offered.publicKey);
     await runDaemon();
     expect([relay.keys.length, relay.tokens.length > 0, relay.problems]).toEqual([3, true, []]);

@@ -16,7 +16,7 @@ async function enrolled(relay: TestRelay, config: object, env: Record<string, st
 
 const configOf = ({ folder }: DaemonProgram) => ['--config', join(folder, 'config.yaml')];
 
-describe('windlass-edge status', () => {
+describe.concurrent('windlass-edge status', () => {
   it('says that a machine is not enrolled', async () => {
     await using daemon = await daemonProgram(command());
     const { code, text } = await daemon.run('status', '-o', 'json');
@@ -39,7 +39,7 @@ describe('windlass-edge status', () => {
   }, 240_000);
 });
 
-describe('windlass-edge enroll', () => {
+describe.concurrent('windlass-edge enroll', () => {
   it('names the command that starts the daemon with the state folder of the enrollment', async () => {
     const relay = await startTestRelay();
     await using daemon = await daemonProgram(command());
@@ -50,7 +50,7 @@ describe('windlass-edge enroll', () => {
   }, 240_000);
 });
 
-describe('windlass-edge doctor', () => {
+describe.concurrent('windlass-edge doctor', () => {
   it('names each thing that is wrong, and ends with 1', async () => {
     const relay = await startTestRelay();
     await using daemon = await enrolled(relay, { limits: { open_files: 64 } }, { WINDLASS_EDGE_RUNNER: '/no/runner' });

@@ -6,14 +6,14 @@ import { useReplicas } from '../../../test/agents/replicas.ts';
 import { createConversationFeed } from '../conversation/live.ts';
 import { signedAddress } from './signed-calls.ts';
 
-const replicas = useReplicas();
+const replicas = useReplicas({ areConcurrent: true });
 
 async function recordsOf(uid: string) {
-  const feed = createConversationFeed(replicas.connect(), systemClock);
+  const feed = createConversationFeed(await replicas.connected(), systemClock);
   return (await feed.read('acme', uid, 0)).map(({ record }) => record);
 }
 
-it.each([
+it.concurrent.each([
   [
     'AppError',
     new AppError('not_found', 'the version is gone', { reason: 'DefinitionLost' }),
@@ -27,7 +27,9 @@ it.each([
     if (isLost) throw error;
     return { spec: specOf(), security: {} };
   };
-  replicas.start({ shared, ask: () => new Promise(() => undefined), tools: [podTool(false)], definitionOf });
+  const leaving = { repeatableMs: 50, callsMs: 100 };
+  const ask = () => new Promise<never>(() => undefined);
+  replicas.start({ shared, ask, tools: [podTool(false)], definitionOf, leaving });
   shared.put(executionOf(what));
   const kindIs = async (kind: string) => expect((await recordsOf(what)).at(-1)?.kind).toBe(kind);
   await vi.waitFor(() => kindIs('model_asked'), { timeout: 20_000 });

@@ -10,7 +10,7 @@ import { createConversationFeed } from '../conversation/live.ts';
 import { addressOf } from '../drivers/driver-address.ts';
 import { roomLimits } from '../drivers/room.ts';
 
-const replicas = useReplicas();
+const replicas = useReplicas({ areConcurrent: true });
 const never = new AbortController().signal;
 const patient = { repeatableMs: 50, callsMs: 60_000 };
 
@@ -33,7 +33,7 @@ const ask = async ({ messages }: ModelRequest): Promise<ModelReply> => {
 };
 
 /** An execution whose tool runs at the first replica until the test says how it ends. */
-async function world(uid: string, more: Parameters<typeof executionOf>[1] = {}) {
+async function world(uid: string, lifeMs = 3_600_000) {
   const shared = new SharedExecutions();
   const { promise, resolve, reject } = Promise.withResolvers<ToolAnswer>();
   const run = vi.fn<RunTool>((signal) => {
@@ -42,9 +42,9 @@ async function world(uid: string, more: Parameters<typeof executionOf>[1] = {}) 
   });
   const start = (options: Partial<Parameters<typeof replicas.start>[0]> = {}) =>
     replicas.start({ shared, ask, tools: [toolOf(run)], leaving: patient, ...options });
-  const bus = replicas.connect();
+  const bus = await replicas.connected();
   const first = start({ bus });
-  const execution = executionOf(uid, more);
+  const execution = executionOf(uid, { deadline: new Date(Date.now() + lifeMs).toISOString() });
   shared.put(execution);
   await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
   const end = (content: string): void => resolve({ content, isError: false });
@@ -55,7 +55,7 @@ const outcomeOf = (shared: SharedExecutions) =>
   vi.waitFor(() => expect(shared.outcomes).toHaveLength(1), { timeout: 20_000 }).then(() => shared.outcomes[0]);
 
 async function recordsOf(uid: string) {
-  const feed = createConversationFeed(replicas.connect(), systemClock);
+  const feed = createConversationFeed(await replicas.connected(), systemClock);
   return (await feed.read('acme', uid, 0)).map(({ record }) => record);
 }
 
@@ -65,7 +65,7 @@ const isTakenOver = (uid: string, times = 1) =>
     { timeout: 20_000 },
   );
 
-it('AMB-199 a call continues where its conversation moves, and the next driver writes its answer down', async () => {
+it.concurrent('AMB-199 a call continues where its conversation moves, and the next driver writes its answer down', async () => {
   const { shared, execution, run, start, end } = await world('moves');
   const second = start();
   await second.drivers.open(execution, never);
@@ -78,7 +78,7 @@ it('AMB-199 a call continues where its conversation moves, and the next driver w
   expect(ends).toMatchObject([{ content: 'nine', ran: true, is_error: false }]);
 });
 
-it('takes over from a replica that stops in the midst of a call, though no pod asks', async () => {
+it.concurrent('takes over from a replica that stops in the midst of a call, though no pod asks', async () => {
   const { shared, run, start, first, end } = await world('scanned');
   start();
   const stopped = first.stop();
@@ -89,7 +89,7 @@ it('takes over from a replica that stops in the midst of a call, though no pod a
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-it('a conversation that comes back while its call continues gets the answer in its own process', async () => {
+it.concurrent('a conversation that comes back while its call continues gets the answer in its own process', async () => {
   const { shared, execution, run, start, first, end } = await world('back');
   const second = start();
   await second.drivers.open(execution, never);
@@ -100,7 +100,7 @@ it('a conversation that comes back while its call continues gets the answer in i
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-it('an answer waits for a third driver where the second one dies', async () => {
+it.concurrent('an answer waits for a third driver where the second one dies', async () => {
   const { shared, execution, run, start, end } = await world('third');
   const bus = replicas.connect();
   const second = start({ bus });
@@ -113,7 +113,7 @@ it('an answer waits for a third driver where the second one dies', async () => {
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-it.each([
+it.concurrent.each([
   [
     'an error of the tool is its answer',
     new AppError('not_found', 'no such thing', { reason: 'NotFound' }),
@@ -129,7 +129,7 @@ it.each([
   expect(await outcomeOf(shared)).toMatchObject({ output: expect.stringContaining(`heard ${want}`) as string });
 });
 
-it('the outcome is unknown where the process of the call is gone', async () => {
+it.concurrent('the outcome is unknown where the process of the call is gone', async () => {
   const { shared, execution, run, start, bus } = await world('gone');
   await start().drivers.open(execution, never);
   await isTakenOver('gone');
@@ -138,12 +138,11 @@ it('the outcome is unknown where the process of the call is gone', async () => {
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-it.each(['cancelled', 'out of time'] as const)(
+it.concurrent.each(['cancelled', 'out of time'] as const)(
   'a call that continues without its driver ends where its execution is %s',
   async (how) => {
     const uid = how.replaceAll(' ', '-');
-    const deadline = new Date(Date.now() + (how === 'cancelled' ? 3_600_000 : 6_000)).toISOString();
-    const { shared, execution, run, start } = await world(uid, { deadline });
+    const { shared, execution, run, start } = await world(uid, how === 'cancelled' ? undefined : 6_000);
     await start().drivers.open(execution, never);
     await isTakenOver(uid);
     if (how === 'cancelled')
@@ -155,7 +154,9 @@ it.each(['cancelled', 'out of time'] as const)(
 /** As another replica that wants the conversation. */
 const handOver = (uid: string) => replicas.connect().request(addressOf(uid), 'hand_over', { timeoutMs: 20_000 });
 
-it('two calls of one execution that continue without their driver both end with it', { timeout: 60_000 }, async () => {
+it.concurrent('two calls of one execution that continue without their driver both end with it', {
+  timeout: 60_000,
+}, async () => {
   const uid = 'two-calls';
   const signals: AbortSignal[] = [];
   const run: RunTool = (signal) => {
@@ -194,7 +195,7 @@ it('two calls of one execution that continue without their driver both end with 
   await vi.waitFor(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]), { timeout: 5_000 });
 });
 
-it('a call that does not heed the end of its execution gives its place in the pool back', {
+it.concurrent('a call that does not heed the end of its execution gives its place in the pool back', {
   timeout: 60_000,
 }, async () => {
   const shared = new SharedExecutions();

@@ -9,10 +9,10 @@ import { startTestBus } from '../../../test/nats/test-bus.ts';
 import { leavingTimesOf } from '../../leaving-times.ts';
 import { createConversationFeed } from '../conversation/live.ts';
 
-const replicas = useReplicas();
+const replicas = useReplicas({ areConcurrent: true });
 
 async function recordsOf(uid: string) {
-  const feed = createConversationFeed(replicas.connect(), systemClock);
+  const feed = createConversationFeed(await replicas.connected(), systemClock);
   return (await feed.read('acme', uid, 0)).map(({ record }) => record);
 }
 
@@ -66,7 +66,7 @@ async function moved(
   return { shared, asked, leaving, next: () => replicas.start({ shared, ask: second, tools, spec }) };
 }
 
-it('a stopping replica gives up a question to a model, and the next one asks it again', async () => {
+it.concurrent('a stopping replica gives up a question to a model, and the next one asks it again', async () => {
   const { shared, asked, leaving, next } = await moved('model', {
     first: hangs,
     second: async () => replyOf('from the next'),
@@ -82,7 +82,7 @@ it('a stopping replica gives up a question to a model, and the next one asks it 
   expect(kinds.filter((kind) => kind === 'model_replied')).toHaveLength(1);
 });
 
-it('LLM-19 the next replica asks the provider that the execution has, and a new execution has none', async () => {
+it.concurrent('LLM-19 the next replica asks the provider that the execution has, and a new execution has none', async () => {
   const shared = new SharedExecutions();
   const seen: (string | undefined)[] = [];
   const hanging = vi.fn<Ask>(async (request) => {
@@ -105,7 +105,7 @@ it('LLM-19 the next replica asks the provider that the execution has, and a new 
   expect(seen).toEqual([undefined, 'p', 'p', undefined]);
 });
 
-it('writes down nothing of an answer that a model breaks off when it is given up', async () => {
+it.concurrent('writes down nothing of an answer that a model breaks off when it is given up', async () => {
   const half: Ask = ({ signal }) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(replyOf('half a sen'))));
   const { shared, asked, leaving, next } = await moved('half', { first: half, second: async () => replyOf('whole') });
@@ -117,7 +117,7 @@ it('writes down nothing of an answer that a model breaks off when it is given up
   expect((await recordsOf('half')).filter((record) => record.kind === 'model_replied')).toHaveLength(1);
 });
 
-it.each([
+it.concurrent.each([
   ['tool calls', { tool_validation: { enabled: true } }, 'call_judged'],
   ['answers', { validation: { threshold: 0.5 } }, 'iteration_judged'],
 ] as const)(
@@ -142,7 +142,7 @@ it.each([
   },
 );
 
-it('AMB-199 gives up an idempotent tool, which the next one runs again as the same call', async () => {
+it.concurrent('AMB-199 gives up an idempotent tool, which the next one runs again as the same call', async () => {
   const shared = new SharedExecutions();
   const run = vi.fn<RunTool>(hangs);
   const leaving = replicas.start({ shared, ask: callsOnce, tools: [toolOf(run, true)], leaving: patient });
@@ -158,7 +158,7 @@ it('AMB-199 gives up an idempotent tool, which the next one runs again as the sa
   expect((await kindsOf('again')).filter((kind) => kind === 'tool_started')).toHaveLength(1);
 });
 
-it('a tool of a replica whose identity the API server refuses is made again, and ends nothing', async () => {
+it.concurrent('a tool of a replica whose identity the API server refuses is made again, and ends nothing', async () => {
   const shared = new SharedExecutions();
   const refused = new KubeError(401, { reason: 'Unauthorized' }, { verb: 'get', resource: 'agents' });
   const run = vi.fn<RunTool>(() => Promise.reject(refused));
@@ -173,7 +173,7 @@ it('a tool of a replica whose identity the API server refuses is made again, and
 
 const own = { verb: 'get', resource: 'agents' };
 
-describe.each<[title: string, trouble: KubeError]>([
+describe.concurrent.each<[title: string, trouble: KubeError]>([
   ['refuses its identity', new KubeError(401, { reason: 'Unauthorized' }, own)],
   ['does not know its rights yet', new KubeError(403, { reason: 'Forbidden', message: 'User "u" cannot get' }, own)],
   ['is a proxy without it', new KubeError(404, { message: '404 page not found' }, own)],
@@ -190,7 +190,7 @@ describe.each<[title: string, trouble: KubeError]>([
   });
 });
 
-it('a definition that a proxy says is not there is read again, and its execution is not lost', async () => {
+it.concurrent('a definition that a proxy says is not there is read again, and its execution is not lost', async () => {
   const shared = new SharedExecutions();
   const trouble = new KubeError(404, { message: '404 page not found' }, own);
   const definitionOf = vi
@@ -204,7 +204,7 @@ it('a definition that a proxy says is not there is read again, and its execution
   expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'done' });
 });
 
-it('lets a call that cannot be made again run to its end, and writes its answer down', async () => {
+it.concurrent('lets a call that cannot be made again run to its end, and writes its answer down', async () => {
   const shared = new SharedExecutions();
   const answer = Promise.withResolvers<ToolAnswer>();
   const run = vi.fn<RunTool>(() => answer.promise);
@@ -227,7 +227,7 @@ it('lets a call that cannot be made again run to its end, and writes its answer 
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-it('ends at the end of its grace whatever a tool does, and the next one says that the outcome is unknown', async () => {
+it.concurrent('ends at the end of its grace whatever a tool does, and the next one says that the outcome is unknown', async () => {
   const shared = new SharedExecutions();
   const bus = replicas.connect();
   const run = vi.fn<RunTool>(hangs);
@@ -244,7 +244,7 @@ it('ends at the end of its grace whatever a tool does, and the next one says tha
   expect(shared.outcomes[0]).toMatchObject({ output: expect.stringContaining('OutcomeUnknown') as string });
 });
 
-it('ends at the end of its grace while the bus takes no record', async () => {
+it.concurrent('ends at the end of its grace while the bus takes no record', async () => {
   const shared = new SharedExecutions();
   const bus = replicas.connect();
   const answer = Promise.withResolvers<ToolAnswer>();
@@ -260,7 +260,7 @@ it('ends at the end of its grace while the bus takes no record', async () => {
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-it('answers a pod with 503 and a closed connection, so that its next request finds another replica', async () => {
+it.concurrent('answers a pod with 503 and a closed connection, so that its next request finds another replica', async () => {
   const shared = new SharedExecutions();
   const leaving = replicas.start({ shared, ask: hangs });
   await leaving.stop();
@@ -268,7 +268,7 @@ it('answers a pod with 503 and a closed connection, so that its next request fin
   await expect(asked).rejects.toMatchObject({ options: { code: 'unavailable', headers: { Connection: 'close' } } });
 });
 
-it('gives calls the grace of the process but for its last writes, and no model more than ten seconds', () => {
+it.concurrent('gives calls the grace of the process but for its last writes, and no model more than ten seconds', () => {
   expect(leavingTimesOf(320_000)).toEqual({ repeatableMs: 10_000, callsMs: 300_000 });
   expect(leavingTimesOf(20_000)).toEqual({ repeatableMs: 6_000, callsMs: 6_000 });
 });
@@ -292,7 +292,7 @@ async function withoutBus(uid: string, parts: (away: <T>(value: T) => Promise<T>
   return { own, shared, leaving, next };
 }
 
-it('a stopping replica waits for no event bus that stays away, to store the answer of a model', async () => {
+it.concurrent('a stopping replica waits for no event bus that stays away, to store the answer of a model', async () => {
   const run = async (): Promise<ToolAnswer> => answerOf('seven');
   const { own, shared, leaving, next } = await withoutBus('away', (away) => ({
     ask: async () => away(replyOf('done')),
@@ -307,7 +307,7 @@ it('a stopping replica waits for no event bus that stays away, to store the answ
   await own.stop();
 });
 
-it('a stopping replica stores the end of a tool call when the event bus is back within a minute', async () => {
+it.concurrent('a stopping replica stores the end of a tool call when the event bus is back within a minute', async () => {
   const { own, shared, leaving, next } = await withoutBus('back', (away) => ({
     ask: callsOnce,
     run: () => away(answerOf('seven')),

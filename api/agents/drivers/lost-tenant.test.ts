@@ -5,7 +5,7 @@ import type { Tool, ToolAnswer } from '../../../lib/tools/tool.ts';
 import { executionOf, replyOf, SharedExecutions } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
 
-const replicas = useReplicas();
+const replicas = useReplicas({ areConcurrent: true });
 
 const payTool = (run: () => Promise<ToolAnswer>): Tool => ({
   name: 'pay',
@@ -17,7 +17,7 @@ const payTool = (run: () => Promise<ToolAnswer>): Tool => ({
   run: { kind: 'api', run },
 });
 
-it.each([
+it.concurrent.each([
   ['has lost its label', undefined],
   ['is that of another tenant', 'globex'],
 ])(
@@ -37,7 +37,7 @@ it.each([
     let tenant: string | undefined = 'acme';
     const tenantOf = vi.fn<() => string | undefined>(() => tenant);
     const options = { shared, ask, tools: [payTool(run)], tenants: { tenantOf } };
-    const first = replicas.start({ ...options, leaving: { repeatableMs: 50, callsMs: 1_000 } });
+    const first = replicas.startFast({ ...options, leaving: { repeatableMs: 50, callsMs: 1_000 } });
     shared.put(executionOf(uid));
     await vi.waitFor(() => expect(asked).toHaveLength(2), { timeout: 20_000 });
     expect(shared.objects.get(uid)?.metadata.annotations?.[annotations.conversation]).toMatch(/^acme\/\d+$/);
@@ -45,7 +45,7 @@ it.each([
     isStuck = false;
     tenant = other;
     tenantOf.mockClear();
-    replicas.start(options);
+    replicas.startFast(options);
     await vi.waitFor(() => expect(tenantOf.mock.calls.length).toBeGreaterThan(1), { timeout: 20_000 });
     expect([asked, shared.outcomes]).toEqual([['acme', 'acme'], []]);
     tenant = 'acme';
@@ -56,12 +56,12 @@ it.each([
   60_000,
 );
 
-it('an execution of a namespace that is no tenant yet begins once it is', { timeout: 60_000 }, async () => {
+it.concurrent('an execution of a namespace that is no tenant yet begins once it is', { timeout: 60_000 }, async () => {
   const shared = new SharedExecutions();
   const ask = vi.fn<(request: ModelRequest) => Promise<ModelReply>>(async () => replyOf('done'));
   let tenant: string | undefined;
   const tenantOf = vi.fn<() => string | undefined>(() => tenant);
-  replicas.start({ shared, ask, tenants: { tenantOf } });
+  replicas.startFast({ shared, ask, tenants: { tenantOf } });
   shared.put(executionOf('early'));
   await vi.waitFor(() => expect(tenantOf.mock.calls.length).toBeGreaterThan(1), { timeout: 20_000 });
   expect([ask.mock.calls, shared.outcomes]).toEqual([[], []]);

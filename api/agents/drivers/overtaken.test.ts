@@ -1,17 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import { toErrorReply } from '../../../lib/http/error-reply.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
 import { freezable } from '../../../test/agents/freezable.ts';
 import { executionOf, podTool, type Replica, replyOf, SharedExecutions } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
+import { fasterClock } from '../../../test/support/faster-clock.ts';
 import { createConversationFeed } from '../conversation/live.ts';
 import { lookMs } from './overtaken.ts';
 
-const replicas = useReplicas();
+const replicas = useReplicas({ areConcurrent: true });
 
 async function kindsOf(uid: string) {
-  const feed = createConversationFeed(replicas.connect(), systemClock);
+  const feed = createConversationFeed(await replicas.connected(), systemClock);
   return (await feed.read('acme', uid, 0)).map(({ record }) => record.kind);
 }
 
@@ -21,19 +22,18 @@ const reaches = (uid: string, kind: string) =>
 const ask = async ({ messages }: ModelRequest): Promise<ModelReply> =>
   messages.some(({ role }) => role === 'tool') ? replyOf('done') : replyOf('', [['fs.write', {}]]);
 
-const faster: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) };
 const result = { exit_code: 0, stdout: 'out', stderr: '', duration_ms: 1, truncated: false };
 const tools = [podTool(false)];
 
 /** A driver hangs while its command waits for the pod, another one takes the conversation over, and the first one wakes. */
-async function overtaken(uid: string) {
+async function overtaken(uid: string, clock = systemClock) {
   const shared = new SharedExecutions();
   const { bus, freeze, thaw } = freezable(replicas.connect());
-  const first = replicas.start({ bus, shared, ask, tools });
+  const first = replicas.start({ bus, shared, clock, ask, tools });
   shared.put(executionOf(uid));
   await reaches(uid, 'tool_started');
   freeze();
-  const second = replicas.start({ shared, clock: faster, ask, tools });
+  const second = replicas.startFast({ shared, ask, tools });
   await reaches(uid, 'taken_over');
   thaw();
   return { shared, first, second };
@@ -49,7 +49,7 @@ async function asked({ drivers }: Replica, uid: string) {
   }
 }
 
-describe('a driver that was overtaken while its command waits for the pod', () => {
+describe.concurrent('a driver that was overtaken while its command waits for the pod', () => {
   it('gives the pod the command of the next driver, and no refusal', { timeout: 120_000 }, async () => {
     const { shared, first } = await overtaken('asks');
     const { channel, offered } = await asked(first, 'asks');
@@ -82,8 +82,8 @@ describe('a driver that was overtaken while its command waits for the pod', () =
   it('drives no more although no pod asks: once the next driver ends, the conversation is driven', {
     timeout: 120_000,
   }, async () => {
-    const { second } = await overtaken('silent');
-    await systemClock.sleep(2 * lookMs);
+    const { second } = await overtaken('silent', fasterClock);
+    await fasterClock.sleep(2 * lookMs);
     await second.stop();
     await vi.waitFor(
       async () => expect((await kindsOf('silent')).filter((kind) => kind === 'taken_over')).toHaveLength(2),
@@ -92,16 +92,16 @@ describe('a driver that was overtaken while its command waits for the pod', () =
   });
 });
 
-describe('a driver that is to leave in the midst of a question', () => {
+describe.concurrent('a driver that is to leave in the midst of a question', () => {
   it('is not taken for frozen: the model is asked once, however long it thinks', { timeout: 120_000 }, async () => {
     const shared = new SharedExecutions();
     const thought = Promise.withResolvers<ModelReply>();
     const slow = vi.fn<() => Promise<ModelReply>>(() => thought.promise);
     const other = vi.fn<() => Promise<ModelReply>>(async () => replyOf('by the other'));
-    replicas.start({ shared, clock: faster, ask: slow, tools });
+    replicas.startFast({ shared, ask: slow, tools });
     shared.put(executionOf('slow'));
     await reaches('slow', 'model_asked');
-    const { drivers } = replicas.start({ shared, clock: faster, ask: other, tools });
+    const { drivers } = replicas.startFast({ shared, ask: other, tools });
     const over = new AbortController();
     const opened = drivers.open(executionOf('slow'), over.signal);
     // Its scans come every half second: three silent looks of 2 s each would count as frozen within this.

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import type { EventBus } from '../../../lib/bus/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
@@ -8,25 +8,25 @@ import { useReplicas } from '../../../test/agents/replicas.ts';
 import { startWay, type Way } from '../../../test/support/way.ts';
 import { createConversationFeed } from '../conversation/live.ts';
 
-const replicas = useReplicas();
-let way: Way;
-
-beforeEach(async () => {
-  way = await startWay();
-  way.leadTo(Number(new URL(replicas.server.url).port));
-});
-afterEach(() => way.close());
+const replicas = useReplicas({ areConcurrent: true });
+const ways: Way[] = [];
+afterAll(() => Promise.all(ways.map((way) => way.close())));
 
 async function kindsOf(uid: string): Promise<string[]> {
-  const feed = createConversationFeed(replicas.connect(), systemClock);
+  const feed = createConversationFeed(await replicas.connected(), systemClock);
   return (await feed.read('acme', uid, 0)).map(({ record }) => record.kind);
 }
 
 const isIn = (uid: string, kind: string) =>
   vi.waitFor(async () => expect(await kindsOf(uid)).toContain(kind), { timeout: 20_000, interval: 50 });
 
-/** A connection that `way` leads, and that can break without the server. */
-const overWay = (): EventBus => replicas.connect({ WINDLASS_NATS_URL: way.url.replace('http:', 'nats:') });
+/** A connection that a way leads, and that can break without the server. */
+async function overWay() {
+  const way = await startWay();
+  ways.push(way);
+  way.leadTo(Number(new URL(replicas.server.url).port));
+  return { way, bus: await connected(replicas.connect({ WINDLASS_NATS_URL: way.url.replace('http:', 'nats:') })) };
+}
 
 const isLost = (bus: EventBus) => vi.waitFor(() => expect(bus.problem()).toBeDefined(), { timeout: 5_000 });
 /** A replica's connection that is there: its first look finds what the server knows. */
@@ -66,7 +66,8 @@ const outcomeOf = (shared: SharedExecutions) =>
 async function cutOffInCall(uid: string) {
   const shared = new SharedExecutions();
   const { tool, run, end } = onceTool();
-  const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
+  const { way, bus } = await overWay();
+  const other = await connected(replicas.connect());
   replicas.start({ shared, ask: callOnce, tools: [tool], bus });
   shared.put(executionOf(uid));
   await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
@@ -76,16 +77,17 @@ async function cutOffInCall(uid: string) {
     replicas.start({ shared, ask: callOnce, tools: [tool], bus: other });
     await isIn(uid, 'taken_over');
   };
-  return { shared, run, end, bus, takeOver };
+  return { shared, run, end, way, bus, takeOver };
 }
 
-it('a conversation is not taken from a replica whose connection breaks for a moment, and its model is asked once', {
+it.concurrent('a conversation is not taken from a replica whose connection breaks for a moment, and its model is asked once', {
   timeout: 60_000,
 }, async () => {
   const shared = new SharedExecutions();
   const reply = Promise.withResolvers<ModelReply>();
   const ask = vi.fn<() => Promise<ModelReply>>(() => reply.promise);
-  const [bus, other] = [await connected(overWay()), await connected(replicas.connect())];
+  const { way, bus } = await overWay();
+  const other = await connected(replicas.connect());
   replicas.start({ shared, ask, bus });
   shared.put(executionOf('broken'));
   await isIn('broken', 'model_asked');
@@ -103,10 +105,10 @@ it('a conversation is not taken from a replica whose connection breaks for a mom
   expect(await kindsOf('broken')).not.toContain('taken_over');
 });
 
-it('AMB-197 a call that runs once is answered by its process where its conversation was taken without a hand-over', {
+it.concurrent('AMB-197 a call that runs once is answered by its process where its conversation was taken without a hand-over', {
   timeout: 60_000,
 }, async () => {
-  const { shared, run, end, bus, takeOver } = await cutOffInCall('taken');
+  const { shared, run, end, way, bus, takeOver } = await cutOffInCall('taken');
   await takeOver();
   way.mend();
   await isBack(bus);
@@ -115,10 +117,10 @@ it('AMB-197 a call that runs once is answered by its process where its conversat
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-it('AMB-197 the answer of a call is kept where its driver was overtaken before it could write it down', {
+it.concurrent('AMB-197 the answer of a call is kept where its driver was overtaken before it could write it down', {
   timeout: 60_000,
 }, async () => {
-  const { shared, run, end, takeOver } = await cutOffInCall('overtaken');
+  const { shared, run, end, way, takeOver } = await cutOffInCall('overtaken');
   end('ten');
   await takeOver();
   way.mend();

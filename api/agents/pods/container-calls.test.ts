@@ -15,6 +15,7 @@ import {
   startReplica,
 } from '../../../test/agents/replica.ts';
 import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
+import { fasterClock } from '../../../test/support/faster-clock.ts';
 import { sealSession } from '../../../test/support/seal-session.ts';
 import { type ContainerCalls, createContainerCalls } from './container-calls.ts';
 import { createConversationFeed } from '../conversation/live.ts';
@@ -38,7 +39,7 @@ const execution = { max_tool_calls: 1_000 };
 const spec = specOf({ execution, tools: [{ name: 'cmd', config }, { name: 'fs.*' }] });
 
 /** Replicas of one execution, of which the first drives it. Its model calls an unknown tool again and again, until the test finishes it. */
-async function world(uid: string) {
+async function world(uid: string, clock = systemClock) {
   const shared = new SharedExecutions();
   let isFinished = false;
   const ask = async () => {
@@ -49,10 +50,10 @@ async function world(uid: string) {
   const toolbox = createToolbox({ builtin_dispatchers: [] });
   const start = () => {
     const bus = nats.connect();
-    const replica = startReplica({ bus, shared, ask, spec, toolbox });
+    const replica = startReplica({ bus, shared, clock, ask, spec, toolbox });
     open.push(replica);
-    const feed = createConversationFeed(bus, systemClock);
-    const deps = { bus, clock: systemClock, newId, executions: shared.informer, drivers: replica.drivers, feed };
+    const feed = createConversationFeed(bus, clock);
+    const deps = { bus, clock, newId, executions: shared.informer, drivers: replica.drivers, feed };
     return { ...replica, feed, calls: createContainerCalls(deps) };
   };
   const one = start();
@@ -123,7 +124,7 @@ describe('signed calls of tools that run in the pod', () => {
     await mute.ready;
     const drivers = { open: () => Promise.reject(new Error('it has a driver')) };
     const feed = createConversationFeed(feedBus, systemClock);
-    const deps = { bus: feedBus, clock: systemClock, newId, executions: shared.informer, drivers, feed };
+    const deps = { bus: feedBus, clock: fasterClock, newId, executions: shared.informer, drivers, feed };
     const { content, isError } = await ls(createContainerCalls(deps), 'mute');
     expect([isError, content]).toEqual([true, expect.stringMatching(/^OutcomeUnknown: .*may run/)]);
     await mute.close(0);
@@ -157,7 +158,7 @@ describe('signed calls of tools that run in the pod', () => {
   it('ContainerBusy: one that the pod does not take in time ran nothing; no more than four wait', {
     timeout: 60_000,
   }, async () => {
-    const { shared, one } = await world('busy');
+    const { shared, one } = await world('busy', fasterClock);
     const waiting = Array.from({ length: 4 }, () => ls(one.calls, 'busy'));
     const conversation = await one.drivers.open(shared.get('run-busy'), never);
     await vi.waitFor(() => expect(conversation?.state.signed.size).toBe(4), { timeout: 10_000 });
@@ -171,7 +172,7 @@ describe('signed calls of tools that run in the pod', () => {
   });
 
   /** An execution at a replica that stops in the midst of a tool that cannot be made again, and another replica. */
-  async function leaving(uid: string) {
+  async function leaving(uid: string, clock = systemClock) {
     const shared = new SharedExecutions();
     const ended = Promise.withResolvers<ToolAnswer>();
     const slow = vi.fn<() => Promise<ToolAnswer>>(() => ended.promise);
@@ -183,10 +184,10 @@ describe('signed calls of tools that run in the pod', () => {
     const start = () => {
       const bus = nats.connect();
       const times = { repeatableMs: 50, callsMs: 80_000 };
-      const replica = startReplica({ bus, shared, ask, spec: own, toolbox, leaving: times });
+      const replica = startReplica({ bus, shared, clock, ask, spec: own, toolbox, leaving: times });
       open.push(replica);
-      const deps = { bus, clock: systemClock, newId, executions: shared.informer, drivers: replica.drivers };
-      return { ...replica, calls: createContainerCalls({ ...deps, feed: createConversationFeed(bus, systemClock) }) };
+      const deps = { bus, clock, newId, executions: shared.informer, drivers: replica.drivers };
+      return { ...replica, calls: createContainerCalls({ ...deps, feed: createConversationFeed(bus, clock) }) };
     };
     const first = start();
     await attest(uid);
@@ -207,7 +208,7 @@ describe('signed calls of tools that run in the pod', () => {
   it('ContainerBusy: one that the pod was not given is answered while a replica that stops ends a tool', {
     timeout: 90_000,
   }, async () => {
-    const { shared, first, second, end } = await leaving('leaving');
+    const { shared, first, second, end } = await leaving('leaving', fasterClock);
     const conversation = await first.drivers.open(shared.get('run-leaving'), never);
     const answered = ls(second.calls, 'leaving');
     await vi.waitFor(() => expect(conversation?.state.signed.size).toBe(1), { timeout: 10_000 });
@@ -239,7 +240,7 @@ describe('signed calls of tools that run in the pod', () => {
   });
 
   it('end with the execution', async () => {
-    const { shared, one } = await world('over');
+    const { shared, one } = await world('over', fasterClock);
     const conversation = await one.drivers.open(shared.get('run-over'), never);
     const answered = ls(one.calls, 'over');
     await vi.waitFor(() => expect(conversation?.state.signed.size).toBe(1), { timeout: 10_000 });

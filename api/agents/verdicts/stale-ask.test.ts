@@ -5,7 +5,7 @@ import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
 import { executionOf, podTool, replyOf, SharedExecutions, specOf } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
 
-const replicas = useReplicas();
+const replicas = useReplicas({ areConcurrent: true });
 const tools = [podTool(false)];
 const spec = specOf({ approval: { tools: ['fs.*'], timeout_seconds: 600 } });
 const ask = async ({ messages }: ModelRequest): Promise<ModelReply> =>
@@ -31,7 +31,7 @@ function behindTheAsk(shared: SharedExecutions, uid: string, remembers: boolean)
   return seen;
 }
 
-it.each([
+it.concurrent.each([
   ['waits at once for what it has read', true, 1],
   ['pauses between two looks where its cache does not take even that', false, 5],
 ])('ADR 0082 a replica whose cache has not come to the ask %s', async (title, remembers, most) => {
