@@ -5,7 +5,7 @@ import { connect as connectNats } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EdgeHostStatus } from '../crds/schema/edge-host.ts';
 import type { BucketDefinition } from '../lib/bus/index.ts';
-import { systemClock } from '../lib/clock.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import {
   createEdgeResults,
   createHeartbeats,
@@ -74,7 +74,7 @@ afterEach(async () => {
 });
 
 async function startRelay(
-  options: Partial<Pick<TestRelayOptions, 'bus' | 'isWorker' | 'heartbeatMs' | 'staleMs'>> = {},
+  options: Partial<Pick<TestRelayOptions, 'bus' | 'clock' | 'isWorker' | 'heartbeatMs' | 'staleMs'>> = {},
 ): Promise<Relay> {
   const keys = { relayKey, edgePublicKey: edgeKey.publicKey };
   const proxies = ['127.0.0.1'];
@@ -576,18 +576,28 @@ describe('the stream of a host', () => {
   });
 
   it('AMB-094 leaves its host Disconnected after the grace of 10 s, and not before', async () => {
-    const relay = await startRelay();
+    const graceMs = 10_000;
+    const over = Promise.withResolvers<void>();
+    const sleep: Clock['sleep'] = (ms, signal) => (ms === graceMs ? over.promise : systemClock.sleep(ms, signal));
+    const relay = await startRelay({ clock: { ...clock, sleep } });
     const identity = await enroll(relay);
     const stream = connect(relay, identity);
     stream.hello();
     await becomes(identity, 'Connected');
     await using _one = watched(relay);
     await using _other = watched(await startRelay());
+    const { hostUid } = await addressOf(identity);
     stream.close();
-    await systemClock.sleep(8_000);
+    const entries = relay.bus.bucket<HeldStream>(edgeBuckets.streams);
+    await vi.waitFor(async () => expect((await entries.get(hostUid))?.value.relay).toBeUndefined(), within);
+    aheadMs = graceMs - 5_000;
+    // Fifty looks of each relay.
+    await systemClock.sleep(1_000);
     expect((await statusOf(identity))?.status).toBe('Connected');
+    aheadMs = graceMs;
+    over.resolve();
     await becomes(identity, 'Disconnected');
-  }, 20_000);
+  });
 
   it('AMB-094 leaves its host Disconnected where the bus was away at its end', async () => {
     const relay = await startRelay();

@@ -14,6 +14,7 @@ import {
   poolOf,
   startFleetController,
 } from '../../test/support/fleet-controller.ts';
+import { hurriedClock } from '../../test/support/faster-clock.ts';
 import { type Answer, hostsNamed, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandSender } from './ports.ts';
@@ -103,8 +104,8 @@ describe.concurrent('a command of a fleet run', { timeout: 60_000 }, () => {
   it('EDGE-RES-24 AMB-200 is timed out where its host is silent, and of unknown outcome where the result was lost', async () => {
     const hosts = hostsNamed(2);
     const peer = await relay(hosts, silent);
-    const server = new FleetServer({ policy: { per_target_deadline_secs: 1 } });
-    start(server, hosts);
+    const server = new FleetServer({ policy: { per_target_deadline_secs: 10 } });
+    start(server, hosts, { clock: hurriedClock });
     await soon(() => expect(peer.invoked).toHaveLength(2));
     const [one] = peer.invokes.filter(({ host }) => host.nodeId === 'n00000');
     const { record, revision = 0 } = one?.claim ?? {};
@@ -147,6 +148,7 @@ describe.concurrent('a command of a fleet run', { timeout: 60_000 }, () => {
     const server = new FleetServer({ policy: { per_target_deadline_secs: 1 } });
     let said = 0;
     start(server, hosts, {
+      clock: hurriedClock,
       wrapNews: (news) => ({ report: async (one) => ((said += 1) === 1 ? undefined : news.report(one)) }),
     });
     await ended(server);
@@ -268,7 +270,7 @@ describe.concurrent('a cancellation of a fleet run', { timeout: 60_000 }, () => 
   });
 
   it('EDGE-FLOW-16 is sent again to a host that does not answer: its stream may have broken off', async () => {
-    const { peer, server, process } = await begin(silent);
+    const { peer, server, process } = await begin(silent, { clock: hurriedClock });
     cancelBy(server, process);
     await soon(() => expect(peer.cancels).toBe(2), 9_000);
     await ended(server);
@@ -281,7 +283,7 @@ describe.concurrent('a cancellation of a fleet run', { timeout: 60_000 }, () => 
   ])(
     'EDGE-REST-40 AMB-109 ends its host cancelled as its answer says, and says what is not known, where it %s',
     async (_title, isBack) => {
-      const { server, process } = await begin(silent, { wrapSender: absent('cancel', isBack) });
+      const { server, process } = await begin(silent, { clock: hurriedClock, wrapSender: absent('cancel', isBack) });
       cancelBy(server, process);
       await ended(server);
       const [record] = await perNodeOf(server);

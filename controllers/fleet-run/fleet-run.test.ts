@@ -7,6 +7,7 @@ import { argsHash, createEdgeResults, type EdgeOutcome, readCommandToken } from 
 import { perNodeOf as records, recordsOf, FleetServer as Server } from '../../test/support/fleet-controller.ts';
 import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { echoTool, serveTools } from '../../test/support/gateway.ts';
+import { hurriedClock } from '../../test/support/faster-clock.ts';
 import { type Answer, hostsNamed, type Invoke, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
 import { fleetRunLimits } from './limits.ts';
 
@@ -383,7 +384,7 @@ describe('a fleet run on a real NATS server', () => {
     const peer = await relay(hosts, async () => undefined);
     const server = new Server({ policy: { per_target_deadline_secs: 1 } });
     let aheadMs = 0;
-    start(server, hosts, { clock: { ...systemClock, now: () => Date.now() + aheadMs } });
+    start(server, hosts, { clock: { ...hurriedClock, now: () => Date.now() + aheadMs } });
     await vi.waitFor(() => expect(peer.got).toHaveLength(1), { timeout: 10_000 });
     aheadMs = -3_600_000;
     await ended(server, 20_000);

@@ -1,5 +1,5 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type NatsServer, startNatsServer } from '../../test/nats/nats-server.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
@@ -13,52 +13,67 @@ import type { EventBus } from './event-bus.ts';
  * the address of the server, calls fail as ever, and work once a server is there.
  */
 let server: NatsServer;
-let gate: Server;
-let port = 0;
-const sockets = new Set<Socket>();
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);
-/** The fate of a connection; undefined: it is passed on to the real server. */
-let treat: ((socket: Socket) => void) | undefined;
-const open: EventBus[] = [];
 
 const info = (more: object): string =>
   `INFO ${JSON.stringify({ server_id: 'x', version: '2.15.2', proto: 1, headers: true, max_payload: 1_048_576, ...more })}\r\n`;
-
-function passOn(socket: Socket): void {
-  const other = connect(Number(server.url.split(':').at(-1)), '127.0.0.1');
-  sockets.add(other);
-  other.on('error', () => socket.destroy());
-  socket.pipe(other).pipe(socket);
-}
 
 beforeAll(async () => {
   process.on('unhandledRejection', note);
   process.on('uncaughtException', note);
   server = await startNatsServer();
-  gate = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    (treat ?? passOn)(socket);
-  });
-  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
-  port = (gate.address() as { port: number }).port;
 }, 300_000);
 
-afterEach(async () => {
-  treat = undefined;
-  await Promise.all(open.splice(0).map((bus) => bus.close(0)));
-});
-
 afterAll(async () => {
-  for (const socket of sockets) socket.destroy();
-  await new Promise((resolve) => gate.close(resolve));
   await server.stop();
   process.off('unhandledRejection', note);
   process.off('uncaughtException', note);
 });
 
-function connectBus(): EventBus {
+/** The address of a server, as one test sees it. */
+interface Gate extends AsyncDisposable {
+  readonly port: number;
+  /** Ends every connection. */
+  cut(): void;
+  /** Connections are passed on to the real server from now on. */
+  leadToServer(): void;
+}
+
+/** `treat`: the fate of a connection; undefined: it is passed on. */
+async function openGate(treat?: (socket: Socket) => void): Promise<Gate> {
+  const sockets = new Set<Socket>();
+  const passOn = (socket: Socket): void => {
+    const other = connect(Number(server.url.split(':').at(-1)), '127.0.0.1');
+    sockets.add(other);
+    other.on('error', () => socket.destroy());
+    socket.pipe(other).pipe(socket);
+  };
+  let meet = treat ?? passOn;
+  const gate = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    meet(socket);
+  });
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  return {
+    port: (gate.address() as { port: number }).port,
+    cut,
+    leadToServer: () => void (meet = passOn),
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => gate.close(resolve));
+      cut();
+      await closed;
+    },
+  };
+}
+
+/** A bus that is closed behind the test. */
+function connectBus({ port }: Gate): EventBus & AsyncDisposable {
   const observer = {
     connected: () => undefined,
     called: () => undefined,
@@ -74,8 +89,7 @@ function connectBus(): EventBus {
   });
   const deps = { clock: systemClock, logger: silentLogger, observer, random: Math.random };
   const bus = createEventBus(deps, 'test', busOptions(config));
-  open.push(bus);
-  return bus;
+  return Object.assign(bus, { [Symbol.asyncDispose]: () => bus.close(0) });
 }
 
 const bucket = { name: 'test_broken', ttlMs: 60_000 };
@@ -135,19 +149,18 @@ function answerWith(socket: Socket, text: string): void {
   });
 }
 
-describe('a peer that', () => {
+describe.concurrent('a peer that', () => {
   it.each(peers)(
     '%s makes calls fail within two seconds, and is forgotten once a server is there',
     async (_what, peer) => {
-      treat = peer;
-      const bus = connectBus();
+      await using gate = await openGate(peer);
+      await using bus = connectBus(gate);
       const start = Date.now();
       await expect(bus.bucket(bucket).get('a')).rejects.toMatchObject({ code: 'unavailable' });
       expect(Date.now() - start).toBeLessThan(2_300);
       await systemClock.sleep(300);
-      treat = undefined;
-      for (const socket of sockets) socket.destroy();
-      sockets.clear();
+      gate.leadToServer();
+      gate.cut();
       await eventually(() => works(bus));
       expect(unhandled).toEqual([]);
     },
@@ -156,7 +169,8 @@ describe('a peer that', () => {
 
 describe('a connection that breaks', () => {
   it('a hundred times under load leaves nothing behind and fails no call for good', async () => {
-    const bus = connectBus();
+    await using gate = await openGate();
+    await using bus = connectBus(gate);
     await eventually(() => works(bus));
     const keys = bus.bucket<number>(bucket);
     let isOver = false;
@@ -172,8 +186,7 @@ describe('a connection that breaks', () => {
     });
     for (let i = 0; i < 100; i += 1) {
       await systemClock.sleep(20 + (i % 7) * 10);
-      for (const socket of sockets) socket.destroy();
-      sockets.clear();
+      gate.cut();
     }
     await eventually(() => works(bus));
     isOver = true;

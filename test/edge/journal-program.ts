@@ -1,6 +1,7 @@
 /**
  * Takes two commands as the daemon does, and kills itself at a change of the disk.
- * usage: journal-program.ts FOLDER CHANGE before|within (CHANGE 0: never). Prints `ran` for each command, then the number of changes.
+ * usage: journal-program.ts FOLDER CHANGE before|within (CHANGE 0: never). Prints `ran` for each command, then the number of
+ * changes, and the numbers of those that write bytes: they alone have a within.
  */
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -8,6 +9,7 @@ import { constants } from 'node:fs';
 
 const [folder = '', killAt = '0', moment = 'before'] = process.argv.slice(2);
 let changes = 0;
+const writes: number[] = [];
 
 function changing(): 'kill within' | 'go on' {
   changes += 1;
@@ -33,7 +35,9 @@ Object.assign(fs, {
     const file = await open(...args);
     const write = file.writeFile.bind(file);
     file.writeFile = async (data) => {
-      if (changing() === 'go on') return write(data);
+      const next = changing();
+      writes.push(changes);
+      if (next === 'go on') return write(data);
       await write(typeof data === 'string' ? data.slice(0, 1) : Buffer.of(0));
       process.kill(process.pid, 'SIGKILL');
     };
@@ -52,4 +56,4 @@ for (const number of [1, 2]) {
   await journal.end(id, Buffer.from('Ok'));
   if (number === 1) await journal.stored([id]);
 }
-process.stdout.write(`changes ${changes}\n`);
+process.stdout.write(`changes ${changes}\nwrites ${writes.join(' ')}\n`);

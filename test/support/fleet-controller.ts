@@ -221,7 +221,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     fleetCapable: createFleetCapable({ bus }),
     views,
   });
-  const deps = { clock: systemClock, logger: silentLogger, newId };
+  const deps = { clock, logger: silentLogger, newId };
   const controller = createController(deps, { kind: 'FleetRun', reconcile, workers: 1 });
   const running = controller.run(stop.signal);
   controller.queue.add('tenant-acme/run');

@@ -46,7 +46,7 @@ it('AMB-038 a command that a pod has ends as run where the next driver may not c
   const offered = await open?.channel.ask('pod-1', never);
   await first.stop();
   // The security context allows the tool no more, or its server is away.
-  const second = replicas.start({ shared, ask, tools: [] });
+  const second = replicas.startFast({ shared, ask, tools: [] });
   const again = await second.drivers.open(shared.get('run-with-pod'), never);
   expect(await endOf('with-pod')).toMatchObject({
     ran: true,
@@ -75,7 +75,7 @@ it('AMB-038 a signed command that a pod has ends so too, and one that no pod has
   const offered = await open?.channel.ask('pod-1', never);
   // The process is gone: its connection is, and nothing of it writes any more.
   await bus.close(0);
-  const second = replicas.start({ shared, ask, tools: [] });
+  const second = replicas.startFast({ shared, ask, tools: [] });
   const again = await second.drivers.open(shared.get('run-signed'), never);
   const ends = await vi.waitFor(
     async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { annotations } from '../../../crds/labels.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
-import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { createCallCounter } from '../../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
@@ -369,7 +369,7 @@ describe('drivers on a real NATS server', () => {
       // The process is gone: its connection is, and nothing of it writes any more.
       await bus.close(0);
       const run = vi.fn<() => Promise<string>>(async () => '7');
-      replicas.start({ shared, ask, tools: [apiTool(run, isIdempotent)] });
+      replicas.startFast({ shared, ask, tools: [apiTool(run, isIdempotent)] });
       await outcomes(shared);
       expect(run).toHaveBeenCalledTimes(times);
       const ended = (await recordsOf(uid)).find(({ kind }) => kind === 'tool_ended');
@@ -388,8 +388,7 @@ describe('drivers on a real NATS server', () => {
       timeout: 10_000,
     });
     frozen.freeze();
-    const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) };
-    replicas.start({ shared, clock, ask: async () => replyOf('done by the other') });
+    replicas.startFast({ shared, ask: async () => replyOf('done by the other') });
     await outcomes(shared);
     answer.resolve(replyOf('done by the frozen one'));
     await woken.stop();

@@ -130,7 +130,7 @@ describe('a conversation that Kubernetes refuses for long', () => {
     const execution = executionOf('asked-here');
     shared.put(execution);
     await vi.waitFor(() => expect(judges.result).toHaveBeenCalledTimes(1), { timeout: 10_000 });
-    replicas.start({ shared, spec, judges, ask, tools });
+    replicas.startFast({ shared, spec, judges, ask, tools });
     const startedThere = async () => expect(await kindsOf('asked-here')).toContain('tool_started');
     await vi.waitFor(startedThere, { timeout: 20_000, interval: 100 });
     const here = await paused.drivers.open(execution, AbortSignal.timeout(20_000));
@@ -170,7 +170,7 @@ it('AMB-195 a call is counted once where its replica dies behind the count, and 
   shared.put(executionOf('counted'));
   await vi.waitFor(async () => expect((await kindsOf('counted')).at(-1)).toBe('model_replied'), { timeout: 10_000 });
   await vi.waitFor(() => expect(bus.problem()).toBeDefined(), { timeout: 10_000 });
-  replicas.start(options);
+  replicas.startFast(options);
   await outcomes(shared);
   expect(run).toHaveBeenCalledTimes(1);
   expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'ok', tool_calls: 1 });

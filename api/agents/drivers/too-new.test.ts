@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest';
-import { systemClock } from '../../../lib/clock.ts';
 import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { emptyState, fold } from '../../../lib/conversation/state.ts';
 import { executionOf, replyOf, SharedExecutions } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
+import { fasterClock } from '../../../test/support/faster-clock.ts';
 
 const replicas = useReplicas();
 const at = '2026-01-01T00:00:00.000Z';
@@ -34,7 +34,7 @@ it('a conversation of a newer version is left to the replicas of that version, a
     const entry = { tenant: 'acme', key: 'new', body: JSON.stringify(record), id: record.kind, after };
     await vi.waitFor(async () => void (after = await stream.append(entry)), { timeout: 20_000 });
   }
-  const { drivers } = replicas.start({ shared, ask });
+  const { drivers } = replicas.startFast({ shared, ask });
   const execution = executionOf('new');
   shared.put(execution);
   const asks = async () => drivers.open(execution, AbortSignal.timeout(10_000));
@@ -42,7 +42,8 @@ it('a conversation of a newer version is left to the replicas of that version, a
     code: 'unavailable',
     message: expect.stringContaining('newer version'),
   });
-  await systemClock.sleep(7_000);
+  // Time for a scan.
+  await fasterClock.sleep(7_000);
   await expect(asks()).rejects.toMatchObject({ code: 'unavailable' });
   expect([asked, shared.outcomes]).toEqual([0, []]);
 });

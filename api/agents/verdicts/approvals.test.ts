@@ -57,7 +57,7 @@ function replica(shared: SharedExecutions, given: Given = {}): Replica {
   const { seconds = 60, tools = ['cmd.*'], bus = replicas.connect(), ask = caller({ command: 'rm' }), judge } = given;
   const approval = { tools: [...tools], timeout_seconds: seconds };
   const spec = specOf({ approval, ...(judge === true ? { execution: { tool_validation: { enabled: true } } } : {}) });
-  return replicas.start({ bus, shared, ask, tools: [wipe], spec });
+  return replicas.startFast({ bus, shared, ask, tools: [wipe], spec });
 }
 
 /** Puts a new execution, and resolves when it waits for a person. */

@@ -150,7 +150,7 @@ interface More {
 
 function startOn(shared: SharedExecutions, { agent = 'accuracy', most, troubles, patchTroubles, ...rest }: More = {}) {
   const judges = judgesOn(shared, troubles, patchTroubles);
-  return replicas.start({ shared, spec: judgedBy(agent, most), judges, ask: answers, ...rest });
+  return replicas.startFast({ shared, spec: judgedBy(agent, most), judges, ask: answers, ...rest });
 }
 
 describe('an agent that judges answers', () => {
