@@ -34,7 +34,11 @@ export async function readEntries(folder: string, owner: Owner): Promise<Map<str
     if (more.length === 0 && isCommandId(id) && isState(kind)) states.set(id, later(states.get(id), kind));
   }
   const found: { readonly id: string; readonly at: number; readonly entry: JournalEntry }[] = [];
-  for (const [id, state] of states) found.push({ id, ...(await readEntry(folder, { id, state }, owner)) });
+  const isThere = new Set(names);
+  for (const [id, state] of states) {
+    const hasBegun = isThere.has(`${id}.begun`);
+    found.push({ id, ...(await readEntry(folder, { id, state, hasBegun }, owner)) });
+  }
   return new Map(found.toSorted((a, b) => a.at - b.at).map(({ id, entry }) => [id, entry]));
 }
 
@@ -47,11 +51,11 @@ const later = (one: CommandState | undefined, other: CommandState): CommandState
 
 async function readEntry(
   folder: string,
-  { id, state }: { readonly id: string; readonly state: CommandState },
+  { id, state, hasBegun }: { readonly id: string; readonly state: CommandState; readonly hasBegun: boolean },
   owner: Owner,
 ): Promise<{ readonly at: number; readonly entry: JournalEntry }> {
   const { size, mtimeMs: at } = await lstat(join(folder, `${id}.${state}`));
-  const begun = await readPrivate(join(folder, `${id}.begun`), owner);
+  const begun = hasBegun ? await readPrivate(join(folder, `${id}.begun`), owner) : undefined;
   const ends = begun === undefined ? at + daemonLimits.refusedMs : Number(begun || Number.NaN);
   // An unreadable entry is remembered for ever rather than run again.
   const entry = { state, ends: Number.isFinite(ends) ? ends : Infinity, bytes: state === 'result' ? size : 0 };

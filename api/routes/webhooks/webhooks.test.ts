@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../../crds/limits.ts';
 import type { BusEvent } from '../../../lib/bus/index.ts';
@@ -103,8 +103,12 @@ describe('a webhook whose body is coded', () => {
     ['one byte more than is decoded', limits.webhookBodyBytes + 1, 413, tooMuchDecoded],
     ['a hundred times as much', 1_024 * 1_048_576, 413, tooMuchDecoded],
   ])('AMB-176 that is %s when it is decoded is answered %i', async (_what, bytes, want, says = '') => {
+    // The best quality takes five seconds to find that all bytes are alike.
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 4 };
     const parts =
-      bytes > 100_000_000 ? brotliCompressSync(Buffer.alloc(100_000_000, 'x')) : gzipSync(Buffer.alloc(bytes, 'x'));
+      bytes > 100_000_000
+        ? brotliCompressSync(Buffer.alloc(100_000_000, 'x'), { params })
+        : gzipSync(Buffer.alloc(bytes, 'x'));
     const coding = bytes > 100_000_000 ? 'br' : 'gzip';
     const { status, body } = await sendBytes(parts, [`Content-Encoding: ${coding}`]);
     expect([status, submissions.length]).toEqual([want, want === 200 ? 1 : 0]);

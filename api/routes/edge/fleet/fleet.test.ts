@@ -11,6 +11,7 @@ import { readBody } from '../../../../lib/http/read-body.ts';
 import { pageBytes } from '../../../../lib/http/read-page.ts';
 import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
+import { fasterClock } from '../../../../test/support/faster-clock.ts';
 import { createManualClock } from '../../../../test/support/manual-clock.ts';
 import { cancelFleet, invokeFleet, previewFleet } from './contract.ts';
 import { fleetEvents } from './events.ts';
@@ -209,7 +210,7 @@ const chunk = (text: string) => ({ stream: 'stdout', data: Buffer.from(text).toS
 
 async function eventsOf(run: FleetRun, said: readonly EdgeNews[], after = 0, kept = records) {
   const deps = {
-    clock: systemClock,
+    clock: fasterClock,
     records: kept,
     runNews: { current: () => run, changed: async () => undefined },
     results: {
