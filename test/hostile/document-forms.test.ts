@@ -18,8 +18,7 @@ const deps = {
 } as unknown as SpecRoutesDeps;
 
 /** As writers do that keep to ASCII. */
-const ascii = (text: string): string =>
-  text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const ascii = (text: string): string => text.replaceAll('é', String.raw`\u00e9`);
 
 /** Texts of so many bytes, and how they are written into a body. */
 const forms: [string, (bytes: number) => string, (body: string) => string][] = [

@@ -13,9 +13,10 @@ import { startGatewayReplica, startLists } from '../support/gateway-replica.ts';
 import { answerJson, startHttpPeer } from '../support/http-peer.ts';
 import { startTestMcpServer } from '../support/mcp-server.ts';
 
-const outageSeconds = 60;
+/** Longer than a connection that answers nothing takes to be given up, and than a call may take. */
+const outageSeconds = 30;
 /** Calls of an outage begin until then: each has more than its bound to end before NATS is back. */
-const lastCallSecond = 40;
+const lastCallSecond = 15;
 
 let provider: OidcServer;
 beforeAll(async () => {
@@ -99,6 +100,7 @@ async function startWorld() {
   const replica = await startGatewayReplica({
     nats: nats.server.url,
     notes: notes.url,
+    notesSeconds: 12,
     lists,
     env: {
       SEAL_GATEWAY_OPERATOR_JWT_ISSUER: provider.issuer,
@@ -161,7 +163,7 @@ async function aSession(world: World, executionId: string) {
 
 type Session = Awaited<ReturnType<typeof aSession>>;
 
-/** Calls whose upstream has them when NATS falls away. Those of the MCP server come last: it has twenty seconds for each. */
+/** Calls whose upstream has them when NATS falls away. Those of the MCP server come last: it has twelve seconds for each. */
 async function callsInFlight(world: World, session: Session) {
   const held = { between: '/first', last: '/second', across: '/first', note: '/note', silent: '/note' };
   const calls = new Map<string, { answer: ReturnType<Session['send']>; signed: object; open: () => void }>();
@@ -193,7 +195,7 @@ async function callsOfOutage(world: World, session: Session, before: object) {
     add('alias', status(session.call('orders.pair', `alias-${second}`, '/v1/seal/invoke')));
     add('mcp server', status(session.call('notes.read', `read-${second}`)));
     add('again', status(session.send(before)));
-    if (second % 10 === 5) {
+    if (second % 5 === 2) {
       add('revocation', request(world, 'DELETE', '/v1/seal/sessions/victim'));
       add('audit', request(world, 'GET', '/v1/audit-events'));
     }
@@ -210,7 +212,7 @@ interface AuditRow {
   readonly invocationid?: string;
 }
 
-describe.concurrent('a gateway whose NATS is away for a minute with calls in flight', () => {
+describe.concurrent('a gateway whose NATS is away for half a minute with calls in flight', () => {
   it.each([
     ['is killed', (nats: World['nats']) => nats.kill(), (nats: World['nats']) => nats.start()],
     ['answers nothing', (nats: World['nats']) => nats.freeze(), async (nats: World['nats']) => nats.thaw()],

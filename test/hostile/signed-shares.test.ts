@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
 import { bodyLimits } from '../../lib/http/body-limits.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
@@ -16,12 +16,13 @@ beforeAll(async () => {
 afterAll(() => nats.stop());
 
 let gateway: TestGateway;
-let begun: number;
+let begun = 0;
 let release: () => void;
 let acme: LaneAgent;
 let globex: LaneAgent;
-beforeEach(async () => {
-  begun = 0;
+/** Calls of the attacker that take its share but for less than one of them. */
+let calls: Promise<Response>[];
+beforeAll(async () => {
   const held = Promise.withResolvers<void>();
   release = held.resolve;
   const slow: GatewayTool = {
@@ -39,8 +40,9 @@ beforeEach(async () => {
   gateway = await startTestGateway(nats.connect(), [slow, quick]);
   acme = await startAgent(gateway, gateway.key, { tenant: 'acme' });
   globex = await startAgent(gateway, gateway.key, { tenant: 'globex' });
-});
-afterEach(async () => {
+  calls = await hold(share);
+}, 120_000);
+afterAll(async () => {
   release();
   await gateway.close();
 });
@@ -56,25 +58,21 @@ const post = (body: string): Promise<Response> => fetch(`${gateway.url}/v1/invok
 
 /** Calls of the attacker that are under way, with bodies of so many bytes together. */
 async function hold(bytes: number): Promise<Promise<Response>[]> {
-  const calls: Promise<Response>[] = [];
+  const held: Promise<Response>[] = [];
   // One after another: bodies that are still read belong to no tenant yet, and have a bound of their own.
-  while (calls.length < Math.floor(bytes / largest)) {
-    calls.push(post(bodyOf(acme, 'slow.call', largest)));
-    await vi.waitFor(() => expect(begun).toBe(calls.length), { timeout: 20_000 });
+  while (held.length < Math.floor(bytes / largest)) {
+    held.push(post(bodyOf(acme, 'slow.call', largest)));
+    await vi.waitFor(() => expect(begun).toBe(held.length), { timeout: 20_000, interval: 5 });
   }
-  return calls;
+  return held;
 }
 
 describe('slow calls of one tenant with large bodies', { timeout: 120_000 }, () => {
   it.each([-1, 0])('are taken up to its share of bytes and %i', async (more) => {
-    const calls = await hold(share);
     expect((await post(bodyOf(acme, 'quick.call', (share % largest) + more))).status).toBe(200);
-    release();
-    expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([200]));
   });
 
   it('are refused beyond its share, before anything runs; others are served all the while', async () => {
-    const calls = await hold(share);
     const refused = await post(bodyOf(acme, 'slow.call', (share % largest) + 1));
     expect([refused.status, refused.headers.get('retry-after'), begun]).toEqual([429, '5', calls.length]);
     expect(await refused.json()).toMatchObject({
@@ -83,6 +81,9 @@ describe('slow calls of one tenant with large bodies', { timeout: 120_000 }, () 
     });
     expect((await post(bodyOf(globex, 'quick.call', largest))).status).toBe(200);
     expect((await post(bodyOf(acme, 'quick.call', bodyLimits.smallRawBytes))).status).toBe(200);
+  });
+
+  it('give the share back when they end', async () => {
     release();
     expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([200]));
     expect((await post(bodyOf(acme, 'quick.call', largest))).status).toBe(200);

@@ -23,7 +23,7 @@ function turnByTurn(workflow: (typeof cases)[number]['workflow'], options: World
 describe('an execution of many dear turns', () => {
   it.each(cases)('$name ends after few status writes, as it would if each turn were written', async (dear) => {
     const options = { spec: { input: { a: JSON.parse(dear.input) } } };
-    const { world, turns: writes } = await new Arena(dear.workflow, options).run();
+    const { world, turns: writes } = await new Arena(dear.workflow, options, 'untimed').run();
     expect(world.status.finished_at).toBeDefined();
     // The last one changes nothing, and the end is a write of its own where values were stored before it.
     expect(writes).toBeLessThanOrEqual(5);
@@ -45,7 +45,7 @@ describe('an execution of many dear turns', () => {
     }
     const workflow = builder.state('end', anEnd()).build();
     const options = { spec: { input: { a: JSON.parse(listOf('0', 300_000)) } } };
-    const { world } = await new Arena(workflow, options).run();
+    const { world } = await new Arena(workflow, options, 'untimed').run();
     const alone = turnByTurn(workflow, options);
     expect(alone.status.history?.some(({ reason }) => reason === 'StatusTooLarge')).toBe(true);
     expect(world.status).toEqual(alone.status);

@@ -21,14 +21,22 @@ interface ReplicaOptions {
   readonly nats: string;
   /** The address of the MCP server `notes`. */
   readonly notes: string;
+  /** How long a call of it may take. */
+  readonly notesSeconds?: number;
   /** Lists of Kubernetes (`startLists`). */
   readonly lists: HttpPeer;
   readonly env: Environment;
 }
 
-const local = { allow_internal_addresses: ['127.0.0.0/8'], capabilities: [], timeout_secs: 20 };
+const local = { allow_internal_addresses: ['127.0.0.0/8'], capabilities: [] };
 
-export async function startGatewayReplica({ nats, notes, lists, env }: ReplicaOptions): Promise<GatewayReplica> {
+export async function startGatewayReplica({
+  nats,
+  notes,
+  notesSeconds = 20,
+  lists,
+  env,
+}: ReplicaOptions): Promise<GatewayReplica> {
   const stop = new AbortController();
   const { promise: port, resolve: serving, reject } = Promise.withResolvers<number>();
   const write = (line: string): void => {
@@ -59,7 +67,7 @@ export async function startGatewayReplica({ nats, notes, lists, env }: ReplicaOp
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     readDocsScript: async () => '',
     readFile: () => '',
-    nodeConfig: { mcp_servers: [{ name: 'notes', url: notes, ...local }] },
+    nodeConfig: { mcp_servers: [{ name: 'notes', url: notes, ...local, timeout_secs: notesSeconds }] },
     onLoaded: () => undefined,
   });
   running.catch(reject);

@@ -14,39 +14,41 @@ import type { Pod } from '../../../lib/kube/index.ts';
 import type { OutputStore } from '../../../lib/output-store/output-store.ts';
 import { packAll } from '../../../lib/output-store/packed.ts';
 import { World, type WorldOptions } from '../../builders/world.ts';
-import { slowness, watchTurns } from './turns.ts';
+import { slowness, turnMs, watchTurns } from './turns.ts';
 
-/** How often a long turn is taken again: what a collection of garbage or a cold function cost is not there twice. */
+/** How often a turn above its limit is taken again: what a collection of garbage or a cold function cost is not there twice. */
 const repeats = 10;
-/** Turns longer than this are taken again, in milliseconds of thread CPU. */
-const suspiciousMs = 60;
 
 /**
  * One execution that runs through the engine as in the controllers: `settle` with a gate of its own, stored outputs,
  * and the patch of its status. It measures the turns of the event loop meanwhile, in thread CPU time. Deciding is
- * pure, so a long turn is taken again from the same facts, and the shortest time counts, beside a reference of the
- * same moment.
+ * pure, so a turn above its limit is taken again from the same facts, and the shortest time counts, beside a reference of
+ * the same moment.
  */
 export class Arena {
   readonly world: World;
   longestMs = 0;
   turns = 0;
 
-  constructor(workflow: Workflow, options: WorldOptions = {}) {
+  readonly #repeats: number;
+
+  /** With "untimed" no turn is taken again, for tests that do not look at their length. */
+  constructor(workflow: Workflow, options: WorldOptions = {}, timing: 'timed' | 'untimed' = 'timed') {
     this.world = new World(workflow, options);
+    this.#repeats = timing === 'timed' ? repeats : 1;
   }
 
   /** Decides once and makes it true. */
   async step(): Promise<Decision> {
     const facts = this.world.facts();
     let [decision, ms] = await this.#measure(facts);
-    for (let again = 1; again < repeats && ms > suspiciousMs; again += 1) {
+    for (let again = 1; again < this.#repeats && ms >= turnMs; again += 1) {
       const [repeated, repeatedMs] = await this.#measure(facts);
       decision = repeated;
       ms = Math.min(ms, repeatedMs);
     }
     this.turns += 1;
-    this.longestMs = Math.max(this.longestMs, ms > suspiciousMs ? ms / slowness() : ms);
+    this.longestMs = Math.max(this.longestMs, ms >= turnMs && this.#repeats > 1 ? ms / slowness() : ms);
     this.world.accept(decision);
     return decision;
   }

@@ -24,9 +24,6 @@ export interface Found {
   readonly problem?: string;
 }
 
-/** Longer than this, something is measured beside a reference of the same moment. */
-const suspiciousMs = 60;
-
 /** Registers one candidate, plays it to its end and measures the turns that this takes. */
 export async function play(candidate: Genes, manifests: ManifestReader): Promise<Found> {
   const [workflow, child] = workflowsOf(candidate);
@@ -60,9 +57,8 @@ async function register({ text }: Genes, workflow: Workflow, manifests: Manifest
 
 function atRest(run: () => unknown): number {
   const ms = cpuMsOf(run);
-  const rested = ms > suspiciousMs ? ms / slowness() : ms;
   // A collection of garbage in each of three runs, or a neighbour who has left by then, is not the work's.
-  return rested < turnMs ? rested : restedMsOf(run, turnMs);
+  return ms < turnMs ? ms : restedMsOf(run, turnMs);
 }
 
 /** The longest turn of this thread while another one reads. */
@@ -70,13 +66,13 @@ async function reading(text: 'yaml' | 'json', workflow: Workflow, manifests: Man
   const manifest = toManifest(workflow);
   const source = text === 'json' ? JSON.stringify(manifest) : writeYaml(manifest);
   let shortest = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < 3 && shortest > suspiciousMs; run += 1) {
+  for (let run = 0; run < 3 && shortest >= turnMs; run += 1) {
     const turns = watchTurns();
     await manifests.read(source, 'eve').catch(() => undefined);
     turns.stop();
     shortest = Math.min(shortest, turns.longestMs);
   }
-  return shortest > suspiciousMs ? shortest / slowness() : shortest;
+  return shortest >= turnMs ? shortest / slowness() : shortest;
 }
 
 /** Gives the state whatever its kind waits for, and plays on. */

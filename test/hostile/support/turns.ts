@@ -66,15 +66,17 @@ export function slowness(): number {
 }
 
 /**
- * Thread CPU milliseconds of a synchronous call as on the development machine at rest. The call and the reference take
- * turns, so that both meet the same neighbours, and the shortest of each counts: a neighbour makes a run dearer, never
- * cheaper. A result that is not under the bound is measured on, in case the neighbours leave.
+ * Thread CPU milliseconds of a synchronous call, as on the development machine at rest where they are not under the bound
+ * as they are. The call and the reference take turns, so that both meet the same neighbours, and the shortest of each
+ * counts: a neighbour makes a run dearer, never cheaper. A result that is not under the bound is measured on, in case the
+ * neighbours leave. The reference makes a time smaller, never larger, so a time under the bound needs none.
  */
 export function restedMsOf(run: () => unknown, boundMs: number): number {
   let [least, reference, rested] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < rounds.least || (round < rounds.most && rested >= boundMs); round += 1) {
-    reference = Math.min(reference, cpuMsOf(referenceWork, 2));
     least = Math.min(least, cpuMsOf(run, 1));
+    if (least < boundMs) return least;
+    reference = Math.min(reference, cpuMsOf(referenceWork, 2));
     rested = least / Math.max(1, reference / referenceMs);
   }
   return rested;
@@ -82,8 +84,8 @@ export function restedMsOf(run: () => unknown, boundMs: number): number {
 
 /**
  * Thread CPU milliseconds of the longest turn of the event loop while something runs, as on the development machine at
- * rest. A turn that is not under the bound is measured again, and the shortest counts: garbage and neighbours make it
- * longer, never shorter.
+ * rest where they are not under the bound as they are. A turn that is not under the bound is measured again, and the
+ * shortest counts: garbage and neighbours make it longer, never shorter.
  */
 export async function restedTurnMs(run: () => Promise<unknown>, boundMs: number): Promise<number> {
   let rested = Number.POSITIVE_INFINITY;
@@ -93,7 +95,10 @@ export async function restedTurnMs(run: () => Promise<unknown>, boundMs: number)
       await run();
       // The turn in which it ended counts as well: work that never left its turn is in no other.
       await immediate();
-      rested = Math.min(rested, turns.longestMs / slowness());
+      const { longestMs } = turns;
+      // The first runs compile. A second one costs less than the reference does.
+      const isFair = longestMs < boundMs || round === 0;
+      rested = Math.min(rested, isFair ? longestMs : longestMs / slowness());
     } finally {
       turns.stop();
     }
