@@ -24,7 +24,8 @@ const take = defineContract({
   tag: 'Test',
   summary: 'Take anything',
   access: 'bearer',
-  body: { kind: 'json', schema: Type.Object({ input: Type.Unknown() }), example: {} },
+  // The usual bound and room for what is around the largest text: one that is cut off is never looked at after JSON.parse.
+  body: { kind: 'json', maxBytes: mib + 64, schema: Type.Object({ input: Type.Unknown() }), example: {} },
   success: { kind: 'json', description: 'Done.', schema: Type.Object({}), example: {} },
   errors: [],
 });
@@ -50,12 +51,12 @@ describe('an attacker who may send JSON of 1 MiB', () => {
   it.each(shapes)('keeps the event loop for less than 100 ms of its CPU time with $name', async ({ text }) => {
     const server = await startTestServer([defineRoute(take, async () => json({}))]);
     // As few programs write it, which takes the longest way.
-    const body = ` {"input":${text.slice(0, mib - 20)} }`;
+    const body = ` {"input":${text} }`;
     const request = requestText('POST /take', ['Authorization: Bearer eve', 'Content-Type: application/json'], body);
     try {
       const longestMs = await restedTurnMs(async () => {
         const { status } = await sendRaw(server.port, request);
-        expect([200, 400, 413]).toContain(status);
+        expect([200, 413]).toContain(status);
       }, 100);
       expect(longestMs).toBeLessThan(100);
     } finally {
