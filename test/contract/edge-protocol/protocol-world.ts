@@ -112,7 +112,7 @@ export class ProtocolWorld {
         const { status } = (await this.status(host)) ?? {};
         if (status !== state) throw new Error(`the host is ${status}, not ${state}`);
       },
-      { timeout: 10_000 },
+      { timeout: 10_000, interval: 10 },
     );
   }
 
