@@ -7,6 +7,8 @@ import { createSilences } from '../../lib/silences.ts';
 interface HoldersDeps {
   readonly bus: Pick<EventBus, 'request' | 'serve'>;
   readonly clock: Pick<Clock, 'steadyMs'>;
+  /** How long another replica has to say that it lives. Default 2,000. */
+  readonly pingMs?: number;
 }
 
 /** Tells whether the replicas that have claimed calls live. */
@@ -19,7 +21,6 @@ export interface Holders {
 
 /** Where a replica says that it lives. */
 export const holderAddress = (holder: string) => ({ service: 'api.tool-calls', key: holder });
-const pingMs = 2_000;
 
 /**
  * A replica that has lost its connection to the bus, or whose process hangs, comes back within this time or is taken
@@ -34,7 +35,7 @@ const apartMs = 2 * scanMs;
 /** Replicas that are remembered as missing: those that have ended since this one began. */
 const remembered = 1_000;
 
-export function createHolders({ bus, clock }: HoldersDeps): Holders {
+export function createHolders({ bus, clock, pingMs = 2_000 }: HoldersDeps): Holders {
   const silences = createSilences({ now: () => clock.steadyMs(), apartMs, remembered });
   const asked = new Map<string, Promise<boolean>>();
   /**

@@ -496,7 +496,7 @@ describe('whether a replica is lost', () => {
   let holders: ReturnType<typeof createHolders>;
   beforeEach(() => {
     clock = createManualClock(Date.now());
-    holders = createHolders({ bus: nats.connect(), clock });
+    holders = createHolders({ bus: nats.connect(), clock, pingMs: 200 });
   });
   const lookFor = async (ms: number): Promise<boolean> => {
     for (let past = 0; past < ms; past += scanMs) {

@@ -6,9 +6,9 @@ import { startManyDaemons } from '../../../dev/bench/edge/many-daemons.ts';
 import { ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
 
 /** As many as this test has time to enroll; `make bench` holds ten thousand (docs/benchmarks.md). */
-const idleHosts = 1_000;
+const idleHosts = 500;
 const kibibyte = 1_024;
-/** The first heartbeats are spread over it: in an hour, one of the thousand would come within seconds. */
+/** The first heartbeats are spread over it: in an hour, one of them would come within seconds. */
 const silentMs = 3_600_000_000;
 
 let world: ProtocolWorld;
