@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect } from 'vitest';
+import { vi } from 'vitest';
 
 /** Output of a process of `held-loop.ts`. */
 type Happening = Readonly<Record<string, unknown>>;
@@ -30,8 +30,8 @@ export async function startHolder(...args: string[]): Promise<Holder> {
   createInterface({ input: child.stdout }).on('line', (line) => said.push(JSON.parse(line) as Happening));
   const seen = (member: string): Happening[] => said.filter((happening) => member in happening);
   const until = async (member: string, times = 1): Promise<Happening> => {
-    await expect.poll(() => seen(member).length, { timeout: patienceMs }).toBeGreaterThanOrEqual(times);
-    return seen(member)[times - 1] ?? {};
+    // Not `expect.poll`, which tests that run side by side have each of their own.
+    return vi.waitUntil(() => seen(member)[times - 1], { timeout: patienceMs });
   };
   const { listening } = await until('listening');
   let holds = 0;
