@@ -42,8 +42,8 @@ it('a conversation of a newer version is left to the replicas of that version, a
     code: 'unavailable',
     message: expect.stringContaining('newer version'),
   });
-  // Time for a scan.
-  await fasterClock.sleep(7_000);
+  // Time for two scans, each of which waits half a second for other replicas.
+  await fasterClock.sleep(20_000);
   await expect(asks()).rejects.toMatchObject({ code: 'unavailable' });
   expect([asked, shared.outcomes]).toEqual([0, []]);
 });
