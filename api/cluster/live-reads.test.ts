@@ -50,3 +50,24 @@ it('the same question of one tenant is asked once at a time', async () => {
   await Promise.all([reads.read(ref, 'quiet'), reads.read(ref, 'quiet')]);
   expect(asked).toEqual(['quiet/x']);
 });
+
+it('D8 a question joins no read that began before it: the object may have been created meanwhile', async () => {
+  const answers: PromiseWithResolvers<WorkflowExecution>[] = [];
+  const get = () => {
+    const answer = Promise.withResolvers<WorkflowExecution>();
+    answers.push(answer);
+    return answer.promise;
+  };
+  const cache = { remember: () => undefined };
+  const deps = { kube: { get } as never, clock: createManualClock(), resource: workflowExecutions, cache };
+  const reads = createLiveReads(deps);
+  const ref = { namespace: 'quiet', name: 'x' };
+  const before = reads.read(ref, 'quiet');
+  await expect.poll(() => answers.length).toBe(1);
+  const after = reads.read(ref, 'quiet');
+  answers[0]?.reject(new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' }));
+  expect(await before).toBeUndefined();
+  await expect.poll(() => answers.length).toBe(2);
+  answers[1]?.resolve({ metadata: { name: 'x' } } as WorkflowExecution);
+  expect(await after).toMatchObject({ metadata: { name: 'x' } });
+});

@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { findObject, type KubeClient, type KubeObject, type ObjectRef, type Resource } from '../../lib/kube/index.ts';
+import { createSharedReads } from '../../lib/shared-reads.ts';
 
 /** Reads single objects from the server, for what the cache does not know by name. */
 export interface LiveReads<T extends KubeObject> {
@@ -25,7 +26,7 @@ interface LiveReadsDeps<T extends KubeObject> {
  */
 const limits = { size: 10, waiting: 1_250, waitMs: 20_000 };
 
-/** Questions of one tenant for the same object at the same time are one. */
+/** Questions of one tenant for the same object that wait at the same time are one, and none joins an earlier read. */
 export function createLiveReads<T extends KubeObject>({
   kube,
   clock,
@@ -33,21 +34,13 @@ export function createLiveReads<T extends KubeObject>({
   cache,
 }: LiveReadsDeps<T>): LiveReads<T> {
   const pool = createFairPool({ ...limits, clock });
-  const underWay = new Map<string, Promise<T | undefined>>();
-  const read = async (ref: ObjectRef, tenant: string): Promise<T | undefined> => {
+  const read = createSharedReads(async (key): Promise<T | undefined> => {
+    const [tenant = '', namespace = '', ...name] = key.split('/');
+    const ref = { namespace, name: name.join('/') };
     const object = await pool.run({ tenant }, () => findObject(kube, resource, ref));
     if (object !== undefined) cache.remember(object);
     return object;
-  };
-  return {
-    read(ref, tenant) {
-      // One tenant's question in another one's line would wait as long as that.
-      const key = `${tenant}/${ref.namespace}/${ref.name}`;
-      const known = underWay.get(key);
-      if (known !== undefined) return known;
-      const answer = read(ref, tenant).finally(() => underWay.delete(key));
-      underWay.set(key, answer);
-      return answer;
-    },
-  };
+  });
+  // One tenant's question in another one's line would wait as long as that.
+  return { read: ({ namespace = '', name }, tenant) => read(`${tenant}/${namespace}/${name}`) };
 }

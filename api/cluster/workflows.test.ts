@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import { annotations, globalNamespace, labels } from '../../crds/labels.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { createCache } from '../../lib/informer/index.ts';
 import { KubeError } from '../../lib/kube/index.ts';
+import { userObjectName } from '../../lib/manifest/index.ts';
+import { type ListedWorkflow, ownerKey, workflowIndexes } from '../../lib/workflow-lookup/index.ts';
 import { createWorkflows, type Viewer } from './workflows.ts';
 
 const hash = 'a'.repeat(40);
@@ -47,5 +51,62 @@ describe('AMB-194 workflows that our own tools run', () => {
       Promise.all(kept.map(({ metadata }) => workflows.locate(viewer, metadata.uid ?? '').then(Boolean)));
     expect(await found(user)).toEqual([true, false, false, true]);
     expect(await found({ ...user, seesHelpers: true })).toEqual([true, true, true, true]);
+  });
+});
+
+describe('D8 a global workflow that the cache shows, and the own one that only the server has', () => {
+  const of = (namespace: string, uid: string, more: object = {}): Workflow =>
+    ({ metadata: { name: 'build', namespace, uid, resourceVersion: '9', ...more }, spec: { states: {} } }) as never;
+  const global = of(globalNamespace, 'global');
+  const own = of('tenant-acme', 'own');
+  const key = ownerKey('ada');
+  const hers = of('tenant-acme', 'hers', {
+    name: userObjectName(key, 'build'),
+    annotations: { [annotations.name]: 'build' },
+    labels: { [labels.user]: key },
+  });
+
+  async function located(cached: readonly Workflow[], server: readonly Workflow[], wanted = 'build', scope?: 'global') {
+    const cache = createCache<ListedWorkflow, keyof typeof workflowIndexes>({ indexes: workflowIndexes });
+    cache.replaceAll(cached, '5');
+    const read: string[] = [];
+    const get = async (_kind: unknown, place: { readonly namespace: string; readonly name: string }) => {
+      read.push(`${place.namespace}/${place.name}`);
+      const found = server.find(
+        ({ metadata: { name, namespace } }) => name === place.name && namespace === place.namespace,
+      );
+      if (found !== undefined) return found;
+      throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'workflows' });
+    };
+    const found = await createWorkflows({
+      clock: systemClock,
+      kube: { get } as never,
+      tenants: { namespaceOf: () => 'tenant-acme' } as never,
+      whole: async (one) => one as never,
+      weight: () => 0,
+      cache,
+    }).locate(user, wanted, scope);
+    return { uid: found?.metadata.uid, read };
+  }
+
+  it("WF-SUB-01 is the tenant's, and a user's own before that", async () => {
+    expect((await located([global], [global, own])).uid).toBe('own');
+    expect((await located([global], [global, own, hers])).uid).toBe('hers');
+  });
+
+  it('WF-SUB-01 is the global one where the server has no other', async () => {
+    const { uid, read } = await located([global], [global]);
+    expect([uid, read.toSorted()]).toEqual([
+      'global',
+      [`tenant-acme/${userObjectName(key, 'build')}`, 'tenant-acme/build'].toSorted(),
+    ]);
+  });
+
+  it.each<[string, Workflow[], string, string, 'global'?]>([
+    ['the own one is in the cache', [global, own], 'own', 'build'],
+    ['it is meant by its id', [global], 'global', 'global'],
+    ['it is meant by its scope', [global], 'global', 'build', 'global' as const],
+  ])('WF-SUB-01 is found without a read where %s', async (_title, cached, uid, ...meant) => {
+    expect(await located(cached, [global, own], ...meant)).toEqual({ uid, read: [] });
   });
 });

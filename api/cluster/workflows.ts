@@ -7,8 +7,11 @@ import {
   cachedWorkflow,
   isVisible,
   type ListedWorkflow,
+  type ObjectPlace,
   ownerKey,
   placesOf,
+  placesThatHide,
+  scopeOf,
   type WorkflowScope,
   type WantedWorkflow,
 } from '../../lib/workflow-lookup/index.ts';
@@ -103,7 +106,7 @@ class CachedWorkflows implements Workflows {
   async #locate(wanted: WantedWorkflow): Promise<ListedWorkflow | undefined> {
     const { nameOrUid } = wanted;
     const known = cachedWorkflow(this.#deps.cache, wanted);
-    if (known !== undefined) return known;
+    if (known !== undefined) return (await this.#ownOver(known, wanted)) ?? known;
     return isUid(nameOrUid) ? this.#findById(wanted) : this.#findByName(wanted);
   }
 
@@ -132,8 +135,17 @@ class CachedWorkflows implements Workflows {
     return { namespace, user: ownerKey(subject), scope };
   }
 
-  async #findByName(wanted: WantedWorkflow): Promise<Workflow | undefined> {
-    for (const ref of placesOf(wanted).filter(({ namespace }) => namespace !== nowhere)) {
+  /** The workflow that hides a global one on the server: the cache may not show yet what was created a moment ago (ADR 0156). */
+  async #ownOver(known: ListedWorkflow, wanted: WantedWorkflow): Promise<Workflow | undefined> {
+    return scopeOf(known) === 'global' ? this.#firstOf(placesThatHide(known, wanted), wanted) : undefined;
+  }
+
+  #findByName(wanted: WantedWorkflow): Promise<Workflow | undefined> {
+    return this.#firstOf(placesOf(wanted), wanted);
+  }
+
+  async #firstOf(places: readonly ObjectPlace[], wanted: WantedWorkflow): Promise<Workflow | undefined> {
+    for (const ref of places.filter(({ namespace }) => namespace !== nowhere)) {
       const found = await this.#live.read(ref, wanted.namespace);
       if (found !== undefined && answersTo(found, wanted)) return found;
     }

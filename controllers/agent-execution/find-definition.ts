@@ -1,11 +1,12 @@
 import { readyOf } from '../../crds/ready.ts';
 import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { cachedAgent, type KnownAgents, meantAgent } from '../../lib/agent/find-agent.ts';
+import { cachedAgent, type KnownAgents, mayBeHidden, meantAgent } from '../../lib/agent/find-agent.ts';
 import { judgeNameOf, noSuchJudge } from '../../lib/agent/judge-name.ts';
 import { type PinnedAgent, pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { isBeingDeleted, unlessBeingDeleted } from '../../lib/being-deleted.ts';
 import { type RevisionReader, storedRevision } from '../../lib/registration/stored-version.ts';
+import type { VerdictReads } from '../runtime/verdict-reads.ts';
 import { isAgentThere, newerAgent } from './confirm-missing.ts';
 import type { Reasoned } from './decide.ts';
 import { agentLimits } from './limits.ts';
@@ -18,6 +19,7 @@ type Found =
 interface FindDeps {
   readonly kube: RevisionReader;
   readonly agents: KnownAgents;
+  readonly readAgent: VerdictReads<Agent>;
 }
 
 const waits = (reason: Reasoned['reason'], message: string): Found => ({ kind: 'waits', why: { reason, message } });
@@ -25,7 +27,7 @@ const waits = (reason: Reasoned['reason'], message: string): Found => ({ kind: '
 /** The definition that an execution is to run, or why it cannot begin. */
 export async function findDefinition(deps: FindDeps, execution: AgentExecution, now: number): Promise<Found> {
   const { metadata, spec } = execution;
-  const agent = cachedAgent(deps.agents, metadata.namespace ?? '', spec.agent);
+  const agent = await nearestAgent(deps, metadata.namespace ?? '', spec.agent);
   if (agent === undefined) {
     const why = {
       reason: 'AgentNotFound' as const,
@@ -35,6 +37,16 @@ export async function findDefinition(deps: FindDeps, execution: AgentExecution, 
   }
   if (isBeingDeleted(agent)) return missing(deps, execution, { agent: spec.agent, why: leaving(agent), now });
   return withJudge(deps, execution, await versionOf(deps, agent, spec.version), now);
+}
+
+/**
+ * The agent of the cache, unless the server has one that hides it: the cache may not show yet what was created before the
+ * execution, and one that began with another agent keeps that (ADR 0156).
+ */
+async function nearestAgent({ agents, readAgent }: FindDeps, namespace: string, nameOrUid: string) {
+  const known = cachedAgent(agents, namespace, nameOrUid);
+  if (known === undefined || !mayBeHidden(known, namespace, nameOrUid)) return known;
+  return (await readAgent({ namespace, name: nameOrUid })) ?? known;
 }
 
 /** The version that is asked for. None is refused before the server was asked: it may have been applied a moment ago. */

@@ -1,12 +1,14 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { agentOwnerOf } from '../../lib/archive/create-archive.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
+import { agents as agentKind } from '../../lib/kinds.ts';
 import { keyOf } from '../../lib/kube/index.ts';
 import { agentInformer } from '../agent/informer.ts';
 import type { Archives } from '../archiving/archives.ts';
 import { archiving } from '../archiving/archiving.ts';
 import { defineModule, type ModuleContext } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
+import { createVerdictReads } from '../runtime/verdict-reads.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
 import { podQuotaGate } from '../step-pods/own-pod.ts';
@@ -69,6 +71,7 @@ export const agentExecutionModule = defineModule({
       executions: executions.cache,
       whole: executions.whole,
       agents: agents.cache,
+      readAgent: createVerdictReads({ kube, clock, resource: agentKind }),
       pods: pods.cache,
       volumes: volumes.cache,
       settings: { ...(await podSettings(kube, config)), gateway: config.WINDLASS_AGENT_GATEWAY },

@@ -196,6 +196,7 @@ function world(given: Given = {}) {
     executions: { ...executions, get: (wanted) => (wanted === key ? executions.get() : given.judge) },
     whole: async (slim) => ({ ...slim, spec: { ...slim.spec, ...given.whole } }),
     agents,
+    readAgent: async () => undefined,
     pods,
     volumes: { get: () => given.volume, remember: () => undefined },
     nodeConfig: { runtimes: [], isolation: {} },

@@ -10,7 +10,7 @@ import {
 } from '../../lib/kube/index.ts';
 import { revisionSubject } from '../../lib/registration/index.ts';
 import type { CollectDeps, Needs } from './collect-revisions.ts';
-import { createSharedReads } from './shared-reads.ts';
+import { createSharedReads } from '../../lib/shared-reads.ts';
 
 /** Executions of the definitions of one kind. */
 interface RunsDeps<E extends KubeObject, Definition extends string> {

@@ -4,7 +4,8 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { ownerKey, workflowIndexes } from '../../lib/workflow-lookup/index.ts';
 import { createCache } from '../../lib/informer/cache.ts';
-import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
+import { workflows as workflowKind } from '../../lib/kinds.ts';
+import { type ControllerRevision, findObject, KubeError } from '../../lib/kube/index.ts';
 import { objectName, userObjectName } from '../../lib/manifest/index.ts';
 import { revisionOf } from '../../lib/registration/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
@@ -91,6 +92,7 @@ function setUp(
     find: createFindWorkflow({
       kube: { get: get as never, list: list as never },
       workflows,
+      readWorkflow: (place) => findObject({ get: get as never }, workflowKind, place),
       revisions,
       wholeRevision: async (one) => one,
     }),
@@ -257,5 +259,59 @@ describe('a version that the status does not list', () => {
     const older = stored({ version: '0.1.0' });
     const { find } = setUp([stored()], [stored(), older], [], [kept(older)]);
     expect(await find.pinned(wanting('0.1.0'))).toMatchObject({ definition: { revision: nameOf(older) } });
+  });
+});
+
+describe('a global workflow whose name the tenant has too, of which the cache shows nothing', () => {
+  const global = stored({ namespace: globalNamespace, uid: 'g', resourceVersion: '50' });
+  const ada = ownerKey('ada');
+  const hers = stored({
+    name: userObjectName(ada, 'w'),
+    uid: 'hers',
+    annotations: { [annotations.name]: 'w' },
+    labels: { [labels.user]: ada },
+  });
+  const current = { namespace: 'team-a', workflow: 'w' };
+
+  it('D8 WF-SUB-01 is not what an execution begins with, nor a state', async () => {
+    const { find } = setUp([global], [global, stored()]);
+    expect(await find.pinned(wanting('1.0.0'))).toMatchObject({ definition: { uid: 'u1', namespace: 'team-a' } });
+    expect(await find.current(current)).toMatchObject({ definition: { uid: 'u1' } });
+  });
+
+  it('D8 is not what fails a version that the own one has', async () => {
+    const { find } = setUp([global], [global, stored({ version: '2.0.0' })]);
+    expect(await find.pinned(wanting('2.0.0'))).toMatchObject({ definition: { uid: 'u1', version: '2.0.0' } });
+  });
+
+  it('D8 is not what runs while the own one is not accepted yet', async () => {
+    const { find } = setUp([global], [global, stored({ ready: 'none' })]);
+    expect(await find.current(current)).toMatchObject({ kind: 'not_ready' });
+  });
+
+  it("D8 WF-API-12 is not what runs in the definitions of a user whose own it is, nor is the tenant's", async () => {
+    const { find } = setUp([global], [global, hers]);
+    expect(await find.current({ ...current, user: ada })).toMatchObject({ definition: { uid: 'hers' } });
+    expect(await find.current(current)).toMatchObject({ definition: { uid: 'g' } });
+    const { find: beside } = setUp([global, stored()], [global, stored(), hers]);
+    expect(await beside.current({ ...current, user: ada })).toMatchObject({ definition: { uid: 'hers' } });
+  });
+
+  it('D8 is what runs where the server has none of the tenant, which takes one read', async () => {
+    const { find, asked } = setUp([global]);
+    expect(await find.current(current)).toMatchObject({ definition: { uid: 'g' } });
+    expect(asked).toEqual(['team-a/w']);
+  });
+
+  it('D8 is what its id means, and what its namespace means, without a read', async () => {
+    const { find, asked } = setUp([global], [global, stored()]);
+    expect(await find.current({ ...current, workflow: 'g' })).toMatchObject({ definition: { uid: 'g' } });
+    expect(await find.current({ ...current, namespace: globalNamespace })).toMatchObject({ definition: { uid: 'g' } });
+    expect(asked).toEqual([]);
+  });
+
+  it('D8 gives way to the own one that the watch brought while the server was asked', async () => {
+    const { find } = setUp([global], [global], [stored()]);
+    expect(await find.current(current)).toMatchObject({ definition: { uid: 'u1' } });
   });
 });

@@ -6,22 +6,27 @@ import {
   answersTo,
   cachedWorkflow,
   isVisible,
+  type ObjectPlace,
   placesOf,
+  placesThatHide,
+  scopeOf,
+  scopes,
   type WantedWorkflow,
   type WorkflowCache,
 } from '../../lib/workflow-lookup/index.ts';
 import { isBeingDeleted } from '../../lib/being-deleted.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { compareResourceVersions } from '../../lib/informer/resource-version.ts';
-import { workflows as workflowKind } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../../lib/kube/index.ts';
 import { isNameOfOurs, workflowName } from '../../lib/manifest/object-name.ts';
 import { holdsItsContent, isContentOf, isRevisionOf, specOf, storedRevision } from '../../lib/registration/index.ts';
+import type { VerdictReads } from '../runtime/verdict-reads.ts';
 import type { PinnedDefinition, Failure, WorkflowLookup } from './engine/facts.ts';
 
 interface FindWorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly workflows: WorkflowCache;
+  readonly readWorkflow: VerdictReads<Workflow>;
   readonly revisions: CacheReader<ControllerRevision, string>;
   /** A revision of the cache with its content. */
   readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
@@ -45,7 +50,7 @@ export interface FindWorkflow {
 
 export function createFindWorkflow(deps: FindWorkflowDeps): FindWorkflow {
   const find = async (wish: Wish): Promise<WorkflowLookup> => {
-    const known = cached(deps, wish);
+    const known = await narrowest(deps, wish);
     const lookup = await judge(deps, known, wish);
     if (lookup.kind !== 'absent') return lookup;
     const latest = await confirm(deps, known, wish);
@@ -75,16 +80,36 @@ async function judge(deps: FindWorkflowDeps, workflow: Workflow | undefined, wis
 }
 
 /**
+ * The workflow of the cache, unless the server has one that hides it: the cache may not show yet what was created before the
+ * execution, and one that began with another workflow keeps that (ADR 0156).
+ */
+async function narrowest(deps: FindWorkflowDeps, wish: Wish): Promise<Workflow | undefined> {
+  const known = cached(deps, wish);
+  const places = known === undefined ? [] : placesThatHide(known, wish);
+  if (places.length === 0) return known;
+  return newerOf(deps, wish, await live(deps, wish, [...places, ...objectPlaces(wish, [wish.namespace])]));
+}
+
+/**
  * The workflow as the server has it. The cache may be a moment behind what a user has just applied, and an execution
  * that fails for it stays failed. So nothing is refused before the server was asked.
  */
 async function confirm(deps: FindWorkflowDeps, known: Workflow | undefined, wish: Wish): Promise<Workflow | undefined> {
-  const read = known === undefined ? await live(deps, wish) : await findObject(deps.kube, workflowKind, known.metadata);
-  const fresh = read !== undefined && isMeant(read, wish) ? read : undefined;
-  // The watch may have overtaken the answer; its earlier events will not wake the execution again.
+  if (known === undefined) {
+    const places = [...placesOf(wish), ...objectPlaces(wish, [wish.namespace, globalNamespace])];
+    return newerOf(deps, wish, await live(deps, wish, places));
+  }
+  const read = await deps.readWorkflow({ namespace: known.metadata.namespace, name: known.metadata.name });
+  return newerOf(deps, wish, read !== undefined && isMeant(read, wish) ? read : undefined);
+}
+
+/** The watch may have overtaken what was read; its earlier events will not wake the execution again. */
+function newerOf(deps: FindWorkflowDeps, wish: Wish, read: Workflow | undefined): Workflow | undefined {
   const now = cached(deps, wish);
-  const overtaken = compareResourceVersions(now?.metadata.resourceVersion, fresh?.metadata.resourceVersion) > 0;
-  return overtaken ? now : fresh;
+  if (now === undefined || read === undefined) return now ?? read;
+  const narrower = scopes.indexOf(scopeOf(now)) - scopes.indexOf(scopeOf(read));
+  const newer = compareResourceVersions(read.metadata.resourceVersion, now.metadata.resourceVersion);
+  return (narrower || newer) < 0 ? now : read;
 }
 
 type Pin = NonNullable<NonNullable<WorkflowExecution['status']>['workflow']>;
@@ -113,16 +138,18 @@ function cached({ workflows }: FindWorkflowDeps, wish: Wish): Workflow | undefin
   return byObject.find((workflow) => workflow !== undefined && isVisible(workflow, wish));
 }
 
-/** The workflow of this name on the server. */
-async function live(deps: FindWorkflowDeps, wish: Wish): Promise<Workflow | undefined> {
-  const { namespace, nameOrUid: name } = wish;
-  const byObject = isNameOfOurs(name) ? [namespace, globalNamespace].map((place) => ({ namespace: place, name })) : [];
-  for (const place of [...placesOf(wish), ...byObject]) {
-    const workflow = await findObject(deps.kube, workflowKind, place);
+/** The first workflow of these places that is meant, as the server has it. */
+async function live(deps: FindWorkflowDeps, wish: Wish, places: readonly ObjectPlace[]): Promise<Workflow | undefined> {
+  for (const place of places) {
+    const workflow = await deps.readWorkflow(place);
     if (workflow !== undefined && isMeant(workflow, wish)) return workflow;
   }
   return undefined;
 }
+
+/** The places of an object that is named like those that we derive; the wish may be for the object by its name. */
+const objectPlaces = ({ nameOrUid: name }: Wish, namespaces: readonly string[]): ObjectPlace[] =>
+  isNameOfOurs(name) ? namespaces.map((namespace) => ({ namespace, name })) : [];
 
 /** By what it records of itself, or by the name of its object. */
 const isMeant = (workflow: Workflow, wish: Wish): boolean =>

@@ -1,10 +1,12 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { newId } from '../../lib/ids.ts';
+import { workflows as workflowKind } from '../../lib/kinds.ts';
 import { keyOf, type Pod } from '../../lib/kube/index.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { ControllersConfig } from '../config.ts';
 import { onGone } from '../runtime/on-gone.ts';
 import { defineModule, type ModuleContext } from '../runtime/module.ts';
+import { createVerdictReads } from '../runtime/verdict-reads.ts';
 import { ownerKey } from '../step-pods/step.ts';
 import { podQuotaGate } from '../step-pods/own-pod.ts';
 import { createPodReader, type PodReader } from '../step-pods/pod-reader.ts';
@@ -157,9 +159,10 @@ function quotaGate({ clock, wake, informers }: Context): QuotaGate {
   return gate;
 }
 
-function findWorkflowOf({ kube, informers: { workflows, revisions } }: Context) {
+function findWorkflowOf({ kube, clock, informers: { workflows, revisions } }: Context) {
   const caches = { workflows: workflows.cache, revisions: revisions.cache };
-  return createFindWorkflow({ kube, ...caches, wholeRevision: revisions.whole });
+  const readWorkflow = createVerdictReads({ kube, clock, resource: workflowKind });
+  return createFindWorkflow({ kube, ...caches, readWorkflow, wholeRevision: revisions.whole });
 }
 
 function endRoutesOf({ tenants, informers: { routers } }: Context): EndRoutes {

@@ -20,6 +20,12 @@ export function cachedAgent<A extends Agent>(
   return cache.get(`${namespace}/${nameOrUid}`) ?? cache.get(`${globalNamespace}/${nameOrUid}`);
 }
 
+/**
+ * Whether one of the namespace would hide the agent that a name means in a cache, which may lack what was created a moment ago.
+ */
+export const mayBeHidden = ({ metadata }: Agent, namespace: string, nameOrUid: string): boolean =>
+  !isUid(nameOrUid) && metadata.namespace !== namespace;
+
 /** A cache of agents that also says which there are in a namespace. */
 export type KnownAgents = Pick<CacheReader<Agent, 'namespace'>, 'get' | 'getByUid' | 'byIndex'>;
 

@@ -95,7 +95,20 @@ export function placesOf({ namespace, user, scope, nameOrUid: name }: WantedWork
     .filter((place) => place !== undefined);
 }
 
-interface ObjectPlace {
+/**
+ * The places of workflows that would hide the one that a name means in a cache, the narrowest scope first: the cache may lack
+ * what was created a moment ago. None where it was meant by an id, or one scope was asked for.
+ */
+export function placesThatHide(known: Workflow, wanted: WantedWorkflow): ObjectPlace[] {
+  const { namespace, nameOrUid, scope } = wanted;
+  const isById = isUid(nameOrUid) || known.metadata.uid === nameOrUid;
+  if (scope !== undefined || isById || namespace === globalNamespace) return [];
+  return scopes
+    .slice(0, scopes.indexOf(scopeOf(known)))
+    .flatMap((narrower) => placesOf({ ...wanted, scope: narrower }));
+}
+
+export interface ObjectPlace {
   readonly namespace: string;
   readonly name: string;
 }

@@ -122,6 +122,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'controllers/fleet-run/module.ts': 'calls of hosts',
   'controllers/registered-tools/informers.ts': 'given: api-spec/slim.ts',
   'controllers/runtime/events.ts': 'Events',
+  'controllers/runtime/verdict-reads.ts': 'reads of one object',
   'controllers/step-pods/captures.ts': 'streams and readings, whose bytes log-memory.ts counts',
   'controllers/step-pods/log-memory.ts': 'given: limits.ts',
   'controllers/step-pods/pod-notes.ts': 'looks at Events',

@@ -86,6 +86,7 @@ describe('a status that another writer wrote', () => {
     const lookup = await createFindWorkflow({
       kube: kube as never,
       workflows,
+      readWorkflow: async () => undefined,
       revisions,
       wholeRevision: async (one) => one,
     }).pinned(execution);
