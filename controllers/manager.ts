@@ -1,13 +1,13 @@
 import { busOptions, createEventBus } from '../lib/bus/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
-import { type KubeClient, withFence } from '../lib/kube/index.ts';
+import { type KubeClient, namespaces, withFence } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { NodeConfig } from '../lib/node-config/index.ts';
 import { openOutputStore } from '../lib/output-store/open-output-store.ts';
 import { checkPage, metricsPage } from '../lib/process/health-server.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
-import { createTenantDirectory } from '../lib/tenant/tenant-directory.ts';
+import { createTenantDirectory, tenantOfRead } from '../lib/tenant/tenant-directory.ts';
 import { openSharedArchive } from './runtime/shared-archive.ts';
 import type { ControllersConfig } from './config.ts';
 import {
@@ -24,6 +24,7 @@ import { createFactSink } from './runtime/facts.ts';
 import { type Informers, openInformers } from './runtime/informers.ts';
 import type { Module, Services } from './runtime/module.ts';
 import { createTurnGate } from './runtime/turn-gate.ts';
+import { createVerdictReads } from './runtime/verdict-reads.ts';
 import { tenantInformer } from './tenants.ts';
 
 interface ManagerDeps {
@@ -105,11 +106,13 @@ function createServices(deps: ManagerDeps, informers: Informers, guard: () => vo
     'windlass-controllers',
     busOptions(config),
   );
-  const tenants = createTenantDirectory({
+  const directory = {
     namespaces: informers.of(tenantInformer).cache,
     systemTenant: config.WINDLASS_SYSTEM_TENANT,
     systemNamespace: config.WINDLASS_LEASE_NAMESPACE,
-  });
+  };
+  const tenants = createTenantDirectory(directory);
+  const readNamespace = createVerdictReads({ kube, clock, resource: namespaces });
   const events = createEventRecorder(
     { client: kube, clock, logger, newId, onDropped: () => metrics.eventDropped() },
     { controller: 'windlass.dev/controllers', instance: deps.identity },
@@ -119,7 +122,8 @@ function createServices(deps: ManagerDeps, informers: Informers, guard: () => vo
   const archive = openSharedArchive({ bus, guard, clock, logger, registry: metrics.registry }, config);
   const turns = createTurnGate();
   const shared = { config, nodeConfig, kube, guard, clock, logger, newId, metrics, events, bus };
-  return { ...shared, facts, store, archive, tenants, turns, runtime };
+  const readTenant = async (name: string) => tenantOfRead(directory, name, await readNamespace({ name }));
+  return { ...shared, facts, store, archive, tenants, readTenant, turns, runtime };
 }
 
 /** The controller of a module, and what the module runs beside it while this replica leads. */

@@ -13,11 +13,11 @@ export interface RefusedRun {
   readonly message: string;
 }
 
-type Begun =
+export type Begun =
   | { readonly kind: 'begun'; readonly targets: FrozenTargets }
   | { readonly kind: 'refused'; readonly why: RefusedRun; readonly targets: FrozenTargets };
 
-interface Surroundings {
+export interface Surroundings {
   /** Those of the tenant's namespace. */
   readonly hosts: Iterable<FleetHost>;
   /** The group that the run names; absent where its tenant has none of that id. */
@@ -44,6 +44,16 @@ export function begin({ spec }: FleetRun, { hosts, group, isFleetCapable }: Surr
     if (!(error instanceof AppError)) throw error;
     return { kind: 'refused', why: { reason: error.reason, message: error.message }, targets: none };
   }
+}
+
+/** Reasons of refusals that other hosts, or another group, would take back. */
+const ofSurroundings: ReadonlySet<string> = new Set([edgeUnavailableReason, 'RequireMinNotSatisfied', 'GroupNotFound']);
+
+/** Whether it follows from a host or a group that is not there, which a cache that is behind shows too. */
+export function restsOnAbsence(begun: Begun): boolean {
+  if (begun.kind === 'refused') return ofSurroundings.has(begun.why.reason);
+  const { resolved, skipped } = begun.targets;
+  return resolved.length === 0 || skipped.some(({ reason }) => reason === 'NotFound');
 }
 
 function refusalOf(

@@ -165,6 +165,72 @@ describe('a fleet run on a real NATS server', () => {
     expect(late.status).toMatchObject({ phase: 'Ended', outcome: 'refused', reason: 'NotATenant' });
   });
 
+  it('D8 EDGE-RES-19 waits for a tenant that the API server has and the cache does not, however old the run is', async () => {
+    const server = new Server({ target: { All: {} } });
+    let tenant: string | undefined;
+    const process = start(server, [], { tenantOf: () => tenant, readTenant: async () => 'acme' });
+    const again = { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: 'NotATenant' };
+    expect(await process.look()).toEqual(again);
+    tenant = 'acme';
+    process.wake();
+    await ended(server);
+    expect(server.status).toMatchObject({ outcome: 'complete' });
+  });
+
+  it.each([
+    ['names as Node', { target: { Node: 'n00001' } }, ['edgehost']],
+    ['means by All, and its policy needs', { policy: { require_min_targets: 1 } }, ['edgehosts']],
+    ['means by All', {}, ['edgehosts']],
+    ['pins by its group', { target: { Group: 'g-1' } }, ['edgegroup', 'edgehosts']],
+  ])('D8 EDGE-RES-19 sends to a host that it %s, and that the cache lacks', async (_title, spec, asked) => {
+    const [other, host] = hostsNamed(2) as [EdgeHost, EdgeHost];
+    const peer = await relay([other, host], async () => ok);
+    const group: EdgeGroup = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'EdgeGroup',
+      metadata: { name: 'g', namespace: 'tenant-acme', uid: 'g-1' },
+      spec: { name: 'g', pinned_members: ['n00001'] },
+    };
+    const server = new Server(spec as Partial<FleetRunSpec>);
+    server.listed = [host];
+    server.groups.push(group);
+    start(server, [], { groups: [group] });
+    await ended(server);
+    expect(server.status).toMatchObject({ outcome: 'complete', summary: { ok: 1 } });
+    expect([peer.invoked, server.asked]).toEqual([['n00001'], asked]);
+  });
+
+  it('D8 EDGE-RES-19 sends to all members of a group of which the cache lacks one, and to a group that it lacks', async () => {
+    const hosts = hostsNamed(2);
+    const peer = await relay(hosts, async () => ok);
+    const group: EdgeGroup = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'EdgeGroup',
+      metadata: { name: 'g', namespace: 'tenant-acme', uid: 'g-1' },
+      spec: { name: 'g', pinned_members: ['n00000', 'n00001'] },
+    };
+    for (const groups of [[group], []]) {
+      const server = new Server({ target: { Group: 'g-1' } });
+      server.listed = hosts;
+      server.groups.push(group);
+      start(server, hosts.slice(0, 1), { groups });
+      await ended(server);
+      expect(server.status).toMatchObject({ targets_resolved: 2, targets_skipped: 0, summary: { ok: 2 } });
+    }
+    expect(peer.invoked).toHaveLength(4);
+  });
+
+  it('D8 asks the API server for no host and no group where the caches have those that are meant', async () => {
+    const hosts = hostsNamed(2);
+    await relay(hosts, async () => ok);
+    for (const spec of [{}, { target: { Node: 'n00001' } }, { policy: { require_min_targets: 2 } }]) {
+      const server = new Server(spec);
+      start(server, hosts);
+      await ended(server);
+      expect([server.status.outcome, server.asked]).toEqual(['complete', []]);
+    }
+  });
+
   it('AMB-108 EDGE-TOOL-06 asks the gateway whether a fleet can run a registered tool', async () => {
     const hosts = hostsNamed(2);
     const peer = await relay(hosts, async () => ok);

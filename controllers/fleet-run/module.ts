@@ -3,14 +3,17 @@ import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import { aborted } from '../../lib/aborted.ts';
 import { createEdgeResults, createRecentCommands } from '../../lib/edge/index.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
+import { edgeHosts } from '../../lib/kinds.ts';
 import { loadEdgeKey } from '../../lib/keys/edge-key.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 import { defineModule, type Services } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
+import { createVerdictReads } from '../runtime/verdict-reads.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
+import { createHostLists } from './ask-surroundings.ts';
 import { abandon } from './deletion.ts';
 import type { DriveDeps } from './drive.ts';
 import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informers.ts';
@@ -26,7 +29,8 @@ export const fleetRunModule = defineModule({
   informers: { runs: fleetRunInformer, hosts: edgeHostInformer, groups: edgeGroupInformer },
   wakes: { runs: (change: InformerChange<FleetRun>) => wakeUnseen(change) },
   reconcile(context) {
-    const { kube, clock, logger, events, facts, tenants, bus, turns, informers, wake, whileLeading } = context;
+    const { kube, clock, logger, events, facts, tenants, readTenant, bus, turns, informers, wake, whileLeading } =
+      context;
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
     const store = createConfigMapStore(kube);
     const newsReader = createNewsReader({ bus, clock, turns });
@@ -55,6 +59,9 @@ export const fleetRunModule = defineModule({
       runs: informers.runs.cache,
       hosts: informers.hosts.cache,
       groups: informers.groups,
+      readTenant,
+      readHost: createVerdictReads({ kube, clock, resource: edgeHosts }),
+      listHosts: createHostLists(kube),
       store,
       ...(sender === undefined ? { problem: noKey } : {}),
       fleetCapable: createFleetCapable({ bus }),

@@ -17,7 +17,8 @@ import { deleteAsRead } from '../runtime/delete-as-read.ts';
 import type { FactSink } from '../runtime/facts.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
-import { begin, type RefusedRun } from './begin.ts';
+import { type AskSurroundingsDeps, askSurroundings } from './ask-surroundings.ts';
+import { type Begun, begin, type RefusedRun, restsOnAbsence } from './begin.ts';
 import { abandon, type LeaveDeps, leave } from './deletion.ts';
 import { drive } from './drive.ts';
 import { endFact, startFact } from './facts.ts';
@@ -28,11 +29,12 @@ import type { RunView } from './run-view.ts';
 import { endRevoked } from './stand-in-results.ts';
 import { endedStatus, type RunEnd, statusWith } from './status.ts';
 
-interface FleetRunDeps extends LeaveDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
+interface FleetRunDeps extends LeaveDeps, AskSurroundingsDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
   readonly facts: FactSink;
   readonly runs: Pick<CacheReader<FleetRun>, 'get' | 'remember'>;
   readonly hosts: Pick<CacheReader<EdgeHost, 'namespace'>, 'byIndex' | 'getByUid'>;
+  readonly readTenant: (namespace: string) => Promise<string | undefined>;
   readonly groups: Pick<Informer<EdgeGroup, 'namespace'>, 'cache' | 'use'>;
   readonly store: Pick<OutputStore, 'put' | 'get'>;
   readonly fleetCapable: FleetCapable;
@@ -96,12 +98,11 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileR
   const now = deps.clock.now();
   const { namespace = '' } = run.metadata;
   const tenant = deps.tenants.tenantOf(namespace);
-  if (tenant === undefined) return refuseInTime(deps, run, notATenant);
+  if (tenant === undefined) return refuseStranger(deps, run);
   if (deps.problem !== undefined) return refuse(deps, run, deps.problem);
-  const hosts = deps.hosts.byIndex('namespace', namespace).map(fleetHostOf);
   const isFleetCapable = await capable(deps, tenant, run);
   if (typeof isFleetCapable !== 'boolean') return isFleetCapable;
-  const begun = await withGroup(deps, run, async (group) => begin(run, { hosts, group, isFleetCapable }));
+  const begun = await beginSurely(deps, run, isFleetCapable);
   if (begun.kind === 'refused') return refuseInTime(deps, run, begun.why, begun.targets);
   const held = await hold(deps, run);
   const status = statusWith(held, now, {
@@ -117,6 +118,14 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileR
   if (fact !== undefined) deps.facts.raise(fact);
   deps.views.open({ run: written, tenant, targets: begun.targets, records: [], isNew: true });
   return undefined;
+}
+
+/** By the caches, and by the API server where those lack a host or the group. A run that is new is not refused yet. */
+async function beginSurely(deps: FleetRunDeps, run: FleetRun, isFleetCapable: boolean): Promise<Begun> {
+  const hosts = deps.hosts.byIndex('namespace', run.metadata.namespace ?? '').map(fleetHostOf);
+  const known = await withGroup(deps, run, async (group) => begin(run, { hosts, group, isFleetCapable }));
+  if (!restsOnAbsence(known) || (known.kind === 'refused' && isNew(deps, run))) return known;
+  return begin(run, { ...(await askSurroundings(deps, run)), isFleetCapable });
 }
 
 /** A task with the group that the run names, in full, where its tenant has it. */
@@ -151,15 +160,26 @@ const counts = ({ resolved, skipped }: FrozenTargets) => ({
 
 const notATenant = { reason: 'NotATenant', message: 'the namespace is no tenant' };
 
-/** A run that is new is looked at again first: caches may be behind the one who made it beside its namespace and hosts. */
+/** Caches may be behind the one who made a run beside its namespace and hosts. */
+const isNew = ({ clock }: FleetRunDeps, { metadata }: FleetRun): boolean =>
+  clock.now() - Date.parse(metadata.creationTimestamp ?? '') < fleetRunLimits.unknownMs;
+
+/** The namespace may be a tenant that the watch has yet to bring. */
+async function refuseStranger(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileResult> {
+  if (isNew(deps, run)) return { requeueAfterMs: fleetRunLimits.retryMs, reason: notATenant.reason };
+  const tenant = await deps.readTenant(run.metadata.namespace ?? '');
+  if (tenant !== undefined) return { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: notATenant.reason };
+  return refuse(deps, run, notATenant);
+}
+
+/** A run that is new is looked at again first. */
 async function refuseInTime(
   deps: FleetRunDeps,
   run: FleetRun,
   why: RefusedRun,
-  targets?: FrozenTargets,
+  targets: FrozenTargets,
 ): Promise<ReconcileResult> {
-  const age = deps.clock.now() - Date.parse(run.metadata.creationTimestamp ?? '');
-  if (age < fleetRunLimits.unknownMs) return { requeueAfterMs: fleetRunLimits.retryMs, reason: why.reason };
+  if (isNew(deps, run)) return { requeueAfterMs: fleetRunLimits.retryMs, reason: why.reason };
   return refuse(deps, run, why, targets);
 }
 

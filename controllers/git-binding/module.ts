@@ -42,7 +42,7 @@ export const gitBindingModule = defineModule({
   },
   /** Asks the server for its version once. */
   async reconcile(context) {
-    const { kube, clock, events, logger, tenants, runtime, wake, informers: opened } = context;
+    const { kube, clock, events, logger, tenants, readTenant, runtime, wake, informers: opened } = context;
     const onNews = (pod: Pod): void => wake(ownerKey(pod, kind));
     return createGitBindingReconcile({
       kube,
@@ -53,6 +53,7 @@ export const gitBindingModule = defineModule({
       pods: opened.pods.cache,
       reader: createPodReader({ kube, clock, logger, pods: opened.pods, onNews, signal: runtime.abandon }),
       isTenant: (namespace) => tenants.tenantOf(namespace) !== undefined,
+      readTenant,
       quota: gateOf(context),
       settings: await gitSettings(context, context.config),
     });

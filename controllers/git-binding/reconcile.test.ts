@@ -32,6 +32,9 @@ interface Given {
   /** The volume as the server has it. */
   readonly serverVolume?: Volume;
   readonly hasImage?: boolean;
+  /** Whether the namespace is a tenant in the cache, and on the server. */
+  readonly isTenant?: boolean;
+  readonly isServerTenant?: boolean;
 }
 
 /** One binding, its volume and its pods; the API server is a map, for what is asked of it is what counts here. */
@@ -51,6 +54,7 @@ function setUp(given: Given = {}) {
     /** Happens during a create that is refused. */
     onRefused: (): void => undefined,
     asked: [] as string[],
+    tenantReads: 0,
   };
   const kube = {
     async create(resource: { kind: string }, object: Pod) {
@@ -98,7 +102,11 @@ function setUp(given: Given = {}) {
       forget: () => undefined,
       noteOf: () => 'no node',
     },
-    isTenant: () => true,
+    isTenant: () => given.isTenant ?? true,
+    readTenant: async () => {
+      world.tenantReads += 1;
+      return (given.isServerTenant ?? given.isTenant ?? true) ? 'acme' : undefined;
+    },
     settings: given.hasImage === false ? undefined : settings,
   });
   const status = () => bindings.get('tenant-acme/site')?.status;
@@ -274,6 +282,43 @@ describe('a binding', () => {
     await world.look();
     expect(world.status()).toMatchObject({ phase: 'ready', commit, request: { error: 'UncommittedChanges' } });
     expect(world.status()?.sync_error).toBeUndefined();
+  });
+
+  it('D8 begins what is asked for in a tenant that the server has and the cache lacks, and fails it in none', async () => {
+    const spec = { request: { id: 'r1', op: 'sync' } } as const;
+    const late = setUp({ spec, isTenant: false, isServerTenant: true });
+    await late.look();
+    expect(late.status()?.request).toMatchObject({ id: 'r1', phase: 'running' });
+    const stranger = setUp({ spec, isTenant: false });
+    await stranger.look();
+    expect(stranger.status()).toMatchObject({
+      request: { id: 'r1', phase: 'failed', error: 'NotATenant' },
+      conditions: [{ reason: 'NotATenant' }],
+    });
+    expect(stranger.made).toEqual([]);
+  });
+
+  it.each([
+    ['begins nothing', {}],
+    ['makes no volume', { volume: undefined }],
+  ])('D8 %s in a tenant that the cache has and the server does not any more', async (_title, given) => {
+    const former = setUp({ ...given, isServerTenant: false });
+    await former.look();
+    expect(former.status()?.conditions).toMatchObject([{ reason: 'NotATenant' }]);
+    expect([former.made, former.world.asked]).toEqual([[], []]);
+  });
+
+  it('D8 asks for its tenant once where an operation begins, and not while that runs or while it rests', async () => {
+    const world = setUp();
+    await world.look();
+    world.start();
+    await world.look();
+    world.world.outcome = good();
+    await world.look();
+    world.world.outcome = undefined;
+    await world.look();
+    expect(world.status()?.phase).toBe('ready');
+    expect(world.world.tenantReads).toBe(1);
   });
 
   it('makes its volume', async () => {

@@ -42,6 +42,8 @@ interface GitBindingDeps {
   readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
   readonly reader: Pick<PodReader, 'outcomeOf' | 'follow' | 'forget' | 'noteOf'>;
   readonly isTenant: (namespace: string) => boolean;
+  /** Slug of the tenant that a namespace is on the API server. */
+  readonly readTenant: (namespace: string) => Promise<string | undefined>;
   /** Undefined: the installation has no image with git. */
   readonly settings: GitPodSettings | undefined;
   /** Makes objects that count in a quota. */
@@ -60,22 +62,31 @@ export function createGitBindingReconcile(deps: GitBindingDeps) {
   };
 }
 
-/** A request fails for its volume once the server says so too: a watch may be behind (D8). */
+/**
+ * A request fails for its volume, or for want of a tenant, once the server says so too, and nothing begins in a namespace
+ * that is a tenant in the cache alone: a watch may be behind (D8, ADR 0156).
+ */
 async function decideAsked(deps: GitBindingDeps, binding: GitBinding): Promise<GitDecision> {
   const { namespace = '' } = binding.metadata;
   const name = volumeNameOf(binding);
-  const decide = (volume: Volume | undefined): GitDecision =>
-    decideGit({
-      binding,
-      volume,
-      isTenant: deps.isTenant(namespace),
-      hasImage: deps.settings !== undefined,
-      now: deps.clock.now(),
-    });
-  const known = decide(deps.volumes.get(`${namespace}/${name}`));
+  const decide = (isTenant: boolean, volume: Volume | undefined): GitDecision =>
+    decideGit({ binding, volume, isTenant, hasImage: deps.settings !== undefined, now: deps.clock.now() });
+  const [isCached, cached] = [deps.isTenant(namespace), deps.volumes.get(`${namespace}/${name}`)];
+  const first = decide(isCached, cached);
+  const isTenant = isOfTenant(first) ? (await deps.readTenant(namespace)) !== undefined : isCached;
+  const known = isTenant === isCached ? first : decide(isTenant, cached);
   if (known.kind !== 'blocked' || !isOfVolume(known) || openJob(binding) === undefined) return known;
-  return decide(await askServer({ kube: deps.kube, resource: volumes, cache: deps.volumes }, { namespace, name }));
+  return decide(
+    isTenant,
+    await askServer({ kube: deps.kube, resource: volumes, cache: deps.volumes }, { namespace, name }),
+  );
 }
+
+/** Whether it is only right in a tenant, or outside of one. */
+const isOfTenant = (decision: GitDecision): boolean =>
+  decision.kind === 'begin' ||
+  decision.kind === 'make-volume' ||
+  (decision.kind === 'blocked' && decision.reason === 'NotATenant');
 
 const isOfVolume = ({ reason }: Extract<GitDecision, { kind: 'blocked' }>): boolean =>
   reason === 'VolumeTaken' || reason === 'VolumeFailed';

@@ -76,6 +76,8 @@ export interface Services {
   /** Undefined where no archive is configured. */
   readonly archive: SharedArchive | undefined;
   readonly tenants: TenantDirectory;
+  /** Slug of the tenant that a namespace is on the API server, before a verdict that there is none (ADR 0156). */
+  readonly readTenant: (namespace: string) => Promise<string | undefined>;
   /** Gives long computations a turn of the event loop each. */
   readonly turns: TurnGate;
   readonly runtime: Pick<ProcessRuntime, 'stop' | 'abandon'>;

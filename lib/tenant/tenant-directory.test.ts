@@ -2,19 +2,27 @@ import { describe, expect, it } from 'vitest';
 import { annotations } from '../../crds/labels.ts';
 import { createCache } from '../informer/index.ts';
 import type { Namespace } from '../kube/index.ts';
-import { assignedClaims, createTenantDirectory, type TenantIndex, tenantIndex } from './tenant-directory.ts';
+import {
+  assignedClaims,
+  createTenantDirectory,
+  type TenantIndex,
+  tenantIndex,
+  tenantOfRead,
+} from './tenant-directory.ts';
 
 const namespace = (name: string, slug: string, age = '2026-01-01T00:00:00Z'): Namespace => ({
   metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: age, labels: { 'windlass.dev/tenant': slug } },
 });
 
-function directory(...objects: Namespace[]) {
+function cacheOf(...objects: Namespace[]) {
   const cache = createCache<Namespace, TenantIndex>({
     indexes: { tenant: tenantIndex, assigned: assignedClaims },
   });
   for (const object of objects) cache.apply({ type: 'ADDED', object });
-  return createTenantDirectory({ namespaces: cache, systemTenant: 'system', systemNamespace: 'windlass-system' });
+  return { namespaces: cache, systemTenant: 'system', systemNamespace: 'windlass-system' };
 }
+
+const directory = (...objects: Namespace[]) => createTenantDirectory(cacheOf(...objects));
 
 describe('the namespace of a tenant', () => {
   const tenants = directory(namespace('tenant-acme', 'acme'), namespace('team-b', 'b'));
@@ -79,5 +87,33 @@ describe('the namespace that a source is assigned to', () => {
     ['', undefined],
   ])('of %j is %s', (source, want) => {
     expect(tenants.assigneeOf(source)).toBe(want);
+  });
+});
+
+describe('the tenant of a namespace that was read, of which the cache is behind', () => {
+  const acme = namespace('tenant-acme', 'acme');
+  const { labels: _, ...unlabelled } = acme.metadata;
+  const newer = namespace('other', 'acme', '2026-02-01T00:00:00Z');
+  const older = namespace('other', 'acme', '2025-01-01T00:00:00Z');
+  const system = namespace('windlass-system', 'x');
+  const globals = namespace('windlass-global', 'acme');
+
+  it.each<[string, Namespace[], string, Namespace | undefined, string | undefined]>([
+    ['that of its label, which the cache lacks', [], 'tenant-acme', acme, 'acme'],
+    [
+      'that of its label, which it had before under another slug',
+      [namespace('tenant-acme', 'b')],
+      'tenant-acme',
+      acme,
+      'acme',
+    ],
+    ['none without the label that the cache has', [acme], 'tenant-acme', { metadata: unlabelled }, undefined],
+    ['none where it is gone', [acme], 'tenant-acme', undefined, undefined],
+    ['that of its label beside a newer one', [newer], 'tenant-acme', acme, 'acme'],
+    ['none beside an older one', [older], 'tenant-acme', acme, undefined],
+    ['the system tenant for the namespace of the release', [], 'windlass-system', system, 'system'],
+    ['none for the global namespace', [], 'windlass-global', globals, undefined],
+  ])('D8 AMB-025 is %s', (_title, cached, ...[name, read, want]) => {
+    expect(tenantOfRead(cacheOf(...cached), name, read)).toBe(want);
   });
 });

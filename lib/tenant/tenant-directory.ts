@@ -92,3 +92,14 @@ function byAge(a: Namespace, b: Namespace): number {
   const age = (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');
   return age === 0 ? (a.metadata.name ?? '').localeCompare(b.metadata.name ?? '') : age;
 }
+
+/** `tenantOf` where one namespace is as it was read, since the directory's cache may be behind it; undefined: it is not there. */
+export function tenantOfRead(deps: TenantDirectoryDeps, name: string, read: Namespace | undefined): string | undefined {
+  const { namespaces } = deps;
+  const slug = read?.metadata.labels?.[labels.tenant];
+  const asRead: TenantDirectoryDeps['namespaces'] = {
+    get: (key) => (key === name ? read : namespaces.get(key)),
+    byIndex: (index, key) => [...namespaces.byIndex(index, key), ...(read !== undefined && slug === key ? [read] : [])],
+  };
+  return createTenantDirectory({ ...deps, namespaces: asRead }).tenantOf(name);
+}

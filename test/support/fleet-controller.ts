@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { RunRecords } from '../../api/routes/edge/fleet/ports.ts';
 import { createRunRecords } from '../../api/routes/edge/fleet/records.ts';
+import { createHostLists } from '../../controllers/fleet-run/ask-surroundings.ts';
 import { createCommandSender, createNewsReader } from '../../controllers/fleet-run/command-sender.ts';
 import { abandon } from '../../controllers/fleet-run/deletion.ts';
 import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
@@ -12,7 +13,7 @@ import type { Fact } from '../../controllers/runtime/facts.ts';
 import type { ReconcileResult } from '../../controllers/runtime/outcome.ts';
 import { createTurnGate } from '../../controllers/runtime/turn-gate.ts';
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
-import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import { type EdgeHost, edgeHostName } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -22,6 +23,7 @@ import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createOutputReader } from '../../lib/execution/output-reader.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { fleetHostOf, nodeIdOfHost } from '../../lib/fleet/fleet-host.ts';
 import type { NodeRecord } from '../../lib/fleet/node-record.ts';
 import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { newId } from '../../lib/ids.ts';
@@ -41,6 +43,11 @@ export class FleetServer {
   readonly maps = new Map<string, ConfigMap>();
   /** EdgeHosts by name, as they are read one by one. */
   readonly hosts = new Map<string, EdgeHost>();
+  /** Those that a list shows, and that are read for verdicts; undefined: as the cache has them. */
+  listed: readonly EdgeHost[] | undefined;
+  readonly groups: EdgeGroup[] = [];
+  /** Plurals of what was read for verdicts. */
+  readonly asked: string[] = [];
 
   constructor(spec: Partial<FleetRunSpec>) {
     this.run = {
@@ -59,9 +66,13 @@ export class FleetServer {
   }
 
   readonly kube = {
+    list: async ({ plural }: { plural: string }) => {
+      this.asked.push(plural);
+      return { metadata: {}, items: plural === 'edgegroups' ? this.groups : (this.listed ?? []) };
+    },
     get: async (resource: { plural: string }, { name }: { name: string }) => {
-      const stored = resource.plural === 'edgehosts' ? this.hosts : this.maps;
-      const found = resource.plural === 'fleetruns' ? this.#there : stored.get(name);
+      if (resource.plural === 'edgegroups') this.asked.push('edgegroup');
+      const found = this.#find(resource.plural, name);
       if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
       return found;
     },
@@ -78,6 +89,12 @@ export class FleetServer {
       return run;
     },
   };
+
+  #find(plural: string, name: string): KubeObject | undefined {
+    if (plural === 'fleetruns') return this.#there;
+    if (plural === 'edgegroups') return this.groups.find(({ metadata }) => metadata.name === name);
+    return (plural === 'edgehosts' ? this.hosts : this.maps).get(name);
+  }
 
   get #there(): FleetRun | undefined {
     return this.isGone ? undefined : this.run;
@@ -154,6 +171,8 @@ interface FleetControllerFacts {
   readonly clock?: Clock;
   /** The tenant of the namespace; undefined while it is that of none. */
   readonly tenantOf?: () => string | undefined;
+  /** The same on the API server. Default: as the cache has it. */
+  readonly readTenant?: () => Promise<string | undefined>;
   /** Called for each look at one host of the cache. */
   readonly onHostRead?: () => void;
 }
@@ -171,7 +190,8 @@ export const poolOf = (size: number): FairPool =>
 export function startFleetController(given: FleetControllerFacts): FleetProcess {
   const { bus, edgeKey, server, hosts, groups = [], wrapSender = same, wrapNews = same } = given;
   const { clock = systemClock, tenantOf = () => 'acme', seen = () => (server.isGone ? undefined : server.run) } = given;
-  const { onHostRead = () => undefined } = given;
+  const { onHostRead = () => undefined, readTenant = async () => tenantOf() } = given;
+  if (server.groups.length === 0) server.groups.push(...groups);
   const stop = new AbortController();
   const facts: Fact[] = [];
   const events: string[] = [];
@@ -208,6 +228,12 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     leaving: new Map(),
     facts: { raise: (fact) => void facts.push(fact) },
     tenants: { tenantOf },
+    readTenant,
+    readHost: async ({ name }) => {
+      server.asked.push('edgehost');
+      return (server.listed ?? hosts).find((host) => edgeHostName(nodeIdOfHost(host)) === name);
+    },
+    listHosts: server.listed === undefined ? async () => hosts.map(fleetHostOf) : createHostLists(kube),
     runs: { get: () => (guard(), slimmed(seen())), remember: () => undefined },
     hosts: {
       byIndex: (index, value) => cache.byIndex(index, value),
