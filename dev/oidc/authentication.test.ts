@@ -7,9 +7,11 @@ import { type Authentication, createAuthentication } from '../../lib/identity/in
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { type FaultProxy, type KeysFault, startFaultProxy } from './fault-proxy.ts';
 import { type OidcServer, startOidc } from './server.ts';
+import { makeSigningKeys } from './signing-keys.ts';
 import { serviceAccountToken, userToken } from './sign-in.ts';
 
 /** The real verifier of the API against a real provider, over HTTP, with a proxy between that counts and harms. */
+const keys = await makeSigningKeys();
 let proxy: FaultProxy;
 let provider: OidcServer;
 let opened: Authentication[];
@@ -17,7 +19,7 @@ let opened: Authentication[];
 beforeEach(async () => {
   opened = [];
   proxy = await startFaultProxy();
-  provider = await startOidc({ issuer: proxy.url });
+  provider = await startOidc({ issuer: proxy.url, keys });
   proxy.upstream = provider.port;
 });
 afterEach(async () => {
@@ -226,6 +228,6 @@ describe('a provider in trouble', () => {
     const token = await userToken(provider, anna);
     await provider.close();
     await expect(who(open(), token)).rejects.toMatchObject({ code: 'unavailable' });
-    provider = await startOidc({ issuer: proxy.url });
+    provider = await startOidc({ issuer: proxy.url, keys });
   });
 });

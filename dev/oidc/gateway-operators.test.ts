@@ -14,9 +14,11 @@ import { startTestServer } from '../../test/support/http-server.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type OidcServer, startOidc } from './server.ts';
+import { makeSigningKeys } from './signing-keys.ts';
 import { serviceAccountToken, userToken } from './sign-in.ts';
 
 /** The operator lane of the gateway against a real provider, over HTTP, with a proxy between that counts and harms. */
+const keys = await makeSigningKeys();
 let proxy: FaultProxy;
 let provider: OidcServer;
 let opened: OperatorAuthentication[];
@@ -26,7 +28,7 @@ beforeEach(async () => {
   opened = [];
   nowMs = 0;
   proxy = await startFaultProxy();
-  provider = await startOidc({ issuer: proxy.url });
+  provider = await startOidc({ issuer: proxy.url, keys });
   proxy.upstream = provider.port;
 });
 afterEach(async () => {

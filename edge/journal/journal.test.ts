@@ -74,6 +74,22 @@ describe('the journal', () => {
     await later.begin(id(2), ends + 1);
   });
 
+  it('remembers an id as long as its token is good, also after a restart', async () => {
+    clock = createManualClock(Date.now());
+    const lifeMs = 10 * daemonLimits.refusedMs;
+    const first = await open();
+    await first.begin(id(1), clock.now() + lifeMs);
+    await first.end(id(1), Buffer.from('r'));
+    await first.stored([id(1)]);
+    const second = await open();
+    await clock.advance(lifeMs);
+    await second.forget();
+    expect(second.stateOf(id(1))).toBe('stored');
+    await clock.advance(300_001);
+    await second.forget();
+    expect(second.stateOf(id(1))).toBeUndefined();
+  });
+
   it('never forgets an undelivered result, nor a command without one', async () => {
     const journal = await open();
     await journal.begin(id(1), clock.now());
