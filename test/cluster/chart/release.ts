@@ -17,6 +17,11 @@ export async function install(...options: string[]): Promise<void> {
 export const helmRelease = (command: string, ...rest: string[]): Promise<string> =>
   helm(command, 'windlass', ...rest, '--namespace', releaseNamespace, '--kubeconfig', kubeconfigPath());
 
+/** Upgrades the release and keeps its values but for `values`, such as `api.replicaCount=2`. */
+export async function upgrade(to: string, ...values: string[]): Promise<void> {
+  await helmRelease('upgrade', to, '--reuse-values', '--force-conflicts', ...values.flatMap((each) => ['--set', each]));
+}
+
 /** Pods of one component of the release that are to stay. */
 export async function podsOf(kube: KubeClient, component: string): Promise<Pod[]> {
   const selection = { namespace: releaseNamespace, labelSelector: `app.kubernetes.io/component=${component}` };

@@ -18,11 +18,12 @@ async function kubectl(...args: string[]): Promise<string> {
   return (await run(program, [...of, ...args])).stdout;
 }
 
-/** Has the API take an address of its own pod for the payment provider. The chart sets no other one than the true one. */
-export async function usePaymentMirror(): Promise<void> {
-  await kubectl('set', 'env', deployment, `${variable}=http://127.0.0.1:${port}/`);
-  await kubectl('rollout', 'status', deployment, '--timeout=180s');
-}
+/**
+ * Has the API take an address of its own pod for the payment provider. The chart sets no other one than the true one.
+ * The caller installs next, and waits there for the pods of both changes.
+ */
+export const usePaymentMirror = (): Promise<string> =>
+  kubectl('set', 'env', deployment, `${variable}=http://127.0.0.1:${port}/`);
 
 export const forgetPaymentMirror = (): Promise<string> => kubectl('set', 'env', deployment, `${variable}-`);
 

@@ -53,8 +53,8 @@ export async function plant(kube: KubeClient, site: Site): Promise<Planted> {
   await create(kube, name, { ...keys, ...s3, secret_key: keys.payment });
   await create(kube, grpcName, site.peer.secret);
   await create(kube, webhookName, { [webhookSource.toUpperCase()]: webhook });
-  await withValues(valuesOf(site), (file) => install('--values', file, ...dispatchersOf(site.mirror)));
   await usePaymentMirror();
+  await withValues(valuesOf(site), (file) => install('--values', file, ...dispatchersOf(site.mirror)));
   return { ...keys, webhook, bucket };
 }
 
