@@ -154,7 +154,7 @@ describe('many idle streams', () => {
     await vi.waitFor(() => expect(find).toHaveBeenCalled());
     expect(await isOpen(stuck)).toBe('open');
     pass(readMs);
-    expect(await stuck.ended).toBe('UNAVAILABLE');
+    expect(await Promise.race([stuck.ended, systemClock.sleep(5_000).then(() => 'late')])).toBe('UNAVAILABLE');
     find.mockRestore();
     release();
     await world.connected(client, unknown);
