@@ -14,10 +14,13 @@ export interface ServerMemory {
   readonly signedWaiting: FairPool;
 }
 
+/** One tenant's pods have half of theirs: what is left holds a page of the largest records of another one. */
+const sharesOf: Partial<Readonly<Record<Access, { readonly perFree: number }>>> = { pod: { perFree: 1 } };
+
 export function createServerMemory(clock: Clock): ServerMemory {
   const of = (access: Access) => ({
     raw: new RawShares(bodyLimits.raw[access], bodyLimits.smallRawBytes),
-    parsed: createFairPool({ size: bodyLimits.parsed[access], clock }),
+    parsed: createFairPool({ size: bodyLimits.parsed[access], clock, ...sharesOf[access] }),
   });
   return {
     clock,

@@ -71,7 +71,7 @@ export const memoryTable = {
     share: 0.025,
     place: 'heap',
     pools: servers,
-    holds: 'values of the bodies of agent pods, and their large answers',
+    holds: 'values of the bodies of agent pods, and pages of their final answers; one tenant has half of it at most',
   },
   'signed calls': { share: 0.08, place: 'heap', pools: servers, holds: 'large bodies and answers of signed calls' },
   'waiting signed answers': {

@@ -115,6 +115,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'api/cluster/catch-up.ts': 'searches',
   'api/cluster/live-reads.ts': 'requests to the API server',
   'api/ingest/settler.ts': 'stimuli',
+  'api/routes/agent-pods/final-answer.ts': 'pages that are read, eight at once',
   'api/routes/archived.ts': 'records that are read, five at once',
   'api/tool-calls/tool-calls.ts': 'calls',
   'api/tools/operations.ts': 'operations',

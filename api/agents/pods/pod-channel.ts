@@ -212,17 +212,28 @@ export class PodChannel {
   }
 }
 
+/** The result of a command, without its texts. */
+export interface Reported {
+  readonly dispatch_id: string;
+  readonly hash: string;
+}
+
+export const reportedOf = (result: DispatchResult & { readonly dispatch_id: string }): Reported => ({
+  dispatch_id: result.dispatch_id,
+  hash: hashOf(result),
+});
+
 /**
  * Accepts the result of a command after the end of the conversation: the one that counted, or one for a command without a result.
  * @throws AppError `not_found` for an unknown id, `conflict` for another result (requirements AMB-038).
  */
 export function checkReported(
   { dispatches }: Pick<ConversationState, 'dispatches'>,
-  result: DispatchResult & { readonly dispatch_id: string },
+  { dispatch_id, hash }: Reported,
 ): void {
-  if (!dispatches.has(result.dispatch_id)) throw unknownDispatch();
-  const known = dispatches.get(result.dispatch_id);
-  if (known !== undefined && known !== hashOf(result)) throw resultConflict();
+  if (!dispatches.has(dispatch_id)) throw unknownDispatch();
+  const known = dispatches.get(dispatch_id);
+  if (known !== undefined && known !== hash) throw resultConflict();
 }
 
 /** A pod whose conversation moves is not refused: its request finds the next driver. */

@@ -94,6 +94,11 @@ export const dispatchGateway = defineContract({
     { status: 409, error: 'conflict', when: 'Another result of this dispatch was taken before.' },
     { status: 422, error: 'limit_exceeded', when: 'The pod has said more than an execution takes.' },
     { status: 429, error: 'rate_limited', when: 'Four requests of the execution wait already.' },
+    {
+      status: 503,
+      error: 'unavailable',
+      when: 'Final answers that are being read have the share of memory of the tenant, or the event bus is away; ask again.',
+    },
   ],
 });
 

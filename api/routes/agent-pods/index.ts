@@ -1,7 +1,6 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { logTenantOf } from '../../../lib/conversation/place.ts';
-import { type ConversationState, emptyState, fold } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
@@ -9,15 +8,16 @@ import { defineRoute, json, type Reply, type Route, type RouteRequest } from '..
 import type { CacheReader } from '../../../lib/informer/cache.ts';
 import type { Pod } from '../../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
-import { type ConversationFeed, recordsBehind } from '../../agents/conversation/feed.ts';
+import type { ConversationFeed } from '../../agents/conversation/feed.ts';
 import type { OpenConversation } from '../../agents/drivers/driven.ts';
 import type { Drivers } from '../../agents/drivers/drivers.ts';
 import { needsDriving } from '../../agents/drivers/needs-driving.ts';
 import type { Attestations } from '../../agents/pods/attestations.ts';
-import { checkReported, type Offered } from '../../agents/pods/pod-channel.ts';
+import { checkReported, type Offered, type Reported, reportedOf } from '../../agents/pods/pod-channel.ts';
 import type { PodIdentity } from '../../agents/pods/pod-identity.ts';
 import type { PodSaying } from '../../agents/pods/pod-sayings.ts';
 import { attestPod, dispatchGateway } from './contract.ts';
+import { createFinalAnswers, type FinalAnswers } from './final-answer.ts';
 import { preferredWaitMs } from './preferred-wait.ts';
 import { executionIdOf, type Generate, readShape, type ToolResultShape, textsOf } from './shapes.ts';
 import { WaitingRequests } from './waiting-requests.ts';
@@ -38,11 +38,16 @@ interface AgentPodDeps {
 
 /** Operations for the pods of agents on the internal listener (spec 1 §4.4 and §4.5). */
 export function createAgentPodRoutes<Caller>(deps: AgentPodDeps): Route<Caller>[] {
-  const waiting = new WaitingRequests();
+  const parts = { ...deps, waiting: new WaitingRequests(), finals: createFinalAnswers(deps) };
   return [
     defineRoute<typeof attestPod, Caller>(attestPod, async (request) => json(await attest(deps, request))),
-    defineRoute<typeof dispatchGateway, Caller>(dispatchGateway, async (request) => exchange(deps, waiting, request)),
+    defineRoute<typeof dispatchGateway, Caller>(dispatchGateway, async (request) => exchange(parts, request)),
   ];
+}
+
+interface ExchangeDeps extends AgentPodDeps {
+  readonly waiting: WaitingRequests;
+  readonly finals: FinalAnswers;
 }
 
 type Headers = Pick<RouteRequest<typeof dispatchGateway, unknown>, 'rawHeaders' | 'remoteAddress'>;
@@ -119,10 +124,10 @@ const notAttested = (): HttpError =>
 
 type DispatchRequest = RouteRequest<typeof dispatchGateway, unknown>;
 
-async function exchange(deps: AgentPodDeps, waiting: WaitingRequests, request: DispatchRequest): Promise<Reply> {
+async function exchange(deps: ExchangeDeps, request: DispatchRequest): Promise<Reply> {
   // The shape has no name here: its texts are let go while the request waits.
   const exchanged = await admitted(deps, request);
-  using _place = waiting.enter(exchanged.executionId);
+  using _place = deps.waiting.enter(exchanged.executionId);
   const waitMs = preferredWaitMs(request);
   if (waitMs === undefined) return await converse(deps, exchanged, request.signal);
   using deadline = startDeadline(deps.clock, waitMs, request.signal);
@@ -143,7 +148,7 @@ async function admitted(deps: AgentPodDeps, request: DispatchRequest): Promise<E
   }
   request.ofTenant(session.tenant);
   const shape = readShape(request.body);
-  const exchanged = { executionId, execution, podUid, dropBody: () => request.dropBody() };
+  const exchanged = { executionId, execution, podUid, request };
   if (shape.type === 'dispatch_result') return { ...exchanged, unheard: undefined, unreported: shape };
   await checkGenerate(deps, execution, shape);
   const unheard = { iteration: shape.iteration_number, texts: textsOf(shape) };
@@ -167,21 +172,35 @@ interface Exchange {
   unheard: PodSaying | undefined;
   /** A result that is not taken yet. */
   unreported: ToolResultShape | undefined;
-  readonly dropBody: () => void;
+  readonly request: Pick<DispatchRequest, 'dropBody' | 'reserve' | 'signal'>;
 }
 
-async function converse(deps: AgentPodDeps, exchanged: Exchange, signal: AbortSignal): Promise<Reply> {
-  const { executionId, execution, podUid } = exchanged;
+async function converse(deps: ExchangeDeps, exchanged: Exchange, signal: AbortSignal): Promise<Reply> {
   while (!signal.aborted) {
-    const current = deps.executions.cache.getByUid(executionId);
-    if (current === undefined || !needsDriving(current)) return finished(deps, execution, exchanged.unreported);
-    const conversation = await deps.drivers.open(current, signal);
-    if (conversation === undefined) continue;
-    await hand(exchanged, conversation, signal);
-    const reply = replyOf(await conversation.channel.ask(podUid, signal), conversation.state);
-    if (reply !== undefined) return reply;
+    const current = deps.executions.cache.getByUid(exchanged.executionId);
+    if (current === undefined || !needsDriving(current)) return finished(deps, exchanged);
+    const offered = await offeredBy(deps, exchanged, { current, signal });
+    // The conversation that has ended is out of sight here: its texts are read from the log, within their bounds.
+    if (offered === 'over') return finished(deps, exchanged);
+    if (offered !== undefined) return offered;
   }
   return { kind: 'no_content' };
+}
+
+interface Asked {
+  readonly current: AgentExecution;
+  readonly signal: AbortSignal;
+}
+
+/** The next command; undefined where the conversation is to be looked for again. */
+async function offeredBy(deps: ExchangeDeps, exchanged: Exchange, asked: Asked): Promise<Reply | 'over' | undefined> {
+  const { current, signal } = asked;
+  const conversation = await deps.drivers.open(current, signal);
+  if (conversation === undefined) return undefined;
+  await hand(exchanged, conversation, signal);
+  const offered = await conversation.channel.ask(exchanged.podUid, signal);
+  if (offered !== undefined) return commandOf(offered);
+  return conversation.state.result === undefined ? undefined : 'over';
 }
 
 /** Gives the driver what the pod has sent, and lets it go: the wait for a command may be long. */
@@ -191,38 +210,34 @@ async function hand(exchanged: Exchange, conversation: OpenConversation, signal:
   if (unreported !== undefined) await conversation.channel.report(unreported.dispatch_id, unreported, signal);
   exchanged.unheard = undefined;
   exchanged.unreported = undefined;
-  exchanged.dropBody();
+  exchanged.request.dropBody();
 }
 
-function replyOf(offered: Offered | undefined, state: ConversationState): Reply | undefined {
-  if (offered === undefined) return state.result === undefined ? undefined : final(state);
-  return json({ type: 'dispatch', dispatch_id: offered.dispatch_id, action: 'exec', ...offered.plan });
-}
+const commandOf = ({ dispatch_id, plan }: Offered): Reply =>
+  json({ type: 'dispatch', dispatch_id, action: 'exec', ...plan });
 
 /** The outcome is in the log, whichever replica wrote it. */
-async function finished(
-  deps: AgentPodDeps,
-  execution: AgentExecution,
-  unreported: ToolResultShape | undefined,
-): Promise<Reply> {
+async function finished(deps: ExchangeDeps, exchanged: Exchange): Promise<Reply> {
+  const { executionId, execution, request } = exchanged;
   const tenant = logTenantOf(execution, deps.tenants);
   if (tenant === undefined) throw over();
-  const state = await readAll(deps.feed, tenant, execution.metadata.uid ?? '');
-  if (unreported !== undefined) checkReported(state, unreported);
-  if (state.result === undefined) throw over();
-  return final(state);
-}
-
-async function readAll(feed: ConversationFeed, tenant: string, executionId: string): Promise<ConversationState> {
-  const state = emptyState();
-  for await (const { record } of recordsBehind(feed, tenant, executionId, 0)) fold(state, record);
-  return state;
-}
-
-const final = ({ result, toolCalls, messages }: ConversationState): Reply =>
-  json({
-    type: 'final',
-    content: result?.output ?? result?.message ?? '',
-    tool_calls_executed: toolCalls,
-    conversation: messages,
+  const reported = letGo(exchanged);
+  return deps.finals.answer({
+    tenant,
+    executionId,
+    request,
+    check(state) {
+      if (reported !== undefined) checkReported(state, reported);
+      if (state.result === undefined) throw over();
+    },
   });
+}
+
+/** The texts of the pod are in memory no more, of a result its hash alone. */
+function letGo(exchanged: Exchange): Reported | undefined {
+  const reported = exchanged.unreported && reportedOf(exchanged.unreported);
+  exchanged.unheard = undefined;
+  exchanged.unreported = undefined;
+  exchanged.request.dropBody();
+  return reported;
+}
