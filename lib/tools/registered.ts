@@ -7,6 +7,9 @@ export const registeredToolsService = 'gateway.tools';
 /** Tools that one agent is offered at most; a model makes nothing of more. */
 export const registeredToolsMax = 128;
 
+/** Bytes of heap of the list that one agent is offered, at most. */
+export const registeredListBytes = 2 * 1024 * 1024;
+
 /** Whose tools are asked for. */
 export interface RegisteredToolsQuery {
   /** Slug. */

@@ -42,6 +42,8 @@ export interface ConversationDeps extends BeginDeps {
   readonly callerNow: (signal: AbortSignal) => Promise<AgentCaller>;
   /** Counts calls where the SecurityContext bounds them. */
   readonly calls: CallCounter;
+  /** Counts the registered tools that the model is offered, in bytes of heap. @throws Grown where there is no room for them here. */
+  readonly holdList: (bytes: number) => void;
   /** The rendered instruction and the input. */
   readonly task: { readonly system: string; readonly input: string; readonly version: string };
   /** Aborts, with Stopped, where this replica waits no longer for work that the next driver does anew. */

@@ -16,6 +16,7 @@ import { ModelError } from '../../../lib/models/models.ts';
 import { registeredTools } from '../calls/registered-offer.ts';
 import { repeatable } from '../calls/repeatable.ts';
 import { callTool } from '../calls/tool-call.ts';
+import { listBytes } from '../registered/index.ts';
 import { Parked } from '../verdicts/approvals.ts';
 import { answerVerdict, type JudgedAnswer, JudgeFailed, judgeAnswer } from '../verdicts/judge.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
@@ -120,7 +121,9 @@ async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, s
   if (!isModelAsked) {
     await record(deps, { kind: 'model_asked', iteration: effect.iteration, call: modelCalls + 1 });
   }
-  const tools = [...deps.toolbox.offered(caller), ...(await registeredTools(deps, signal))];
+  const registered = await registeredTools(deps, signal);
+  deps.holdList(listBytes(registered));
+  const tools = [...deps.toolbox.offered(caller), ...registered];
   const limits = models.limitsOf(alias, provider);
   const definitions = lengthOfDefinitions({ tools, ...defined({ outputSchema: spec.output_schema }) });
   const most = least(effect.budget.tokens, limits?.maxOutputTokens) ?? 0;

@@ -27,7 +27,7 @@ import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
 import { createDriverLooks, handOverMs, reconnectMs } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
-import { Grown, readInto } from './grown.ts';
+import { Grown, listHolder, readInto } from './grown.ts';
 import { writeOutcome } from './outcome.ts';
 import { leaveOvertaken, watchOvertaken } from './overtaken.ts';
 import { Room, roomLimits, wantedFor } from './room.ts';
@@ -210,14 +210,15 @@ export class ConversationDriver {
       isCurrent,
     });
     const outliving = this.#outlivingCalls(execution, driven);
-    const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving };
+    const holdList = listHolder(driven, log, room);
+    const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving, holdList };
     const conversation = await conversationOf(this.#deps, execution, parts).catch(lastingOrThrow);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
       return 'done';
     }
     const { system, input } = conversation.task;
-    room.settle(Math.max(log.state.bytes, 2 * (system.length + input.length)));
+    room.settle(Math.max(log.state.bytes, 2 * (system.length + input.length)) + driven.listBytes);
     return this.#serveAndConverse(execution, { ...within, conversation });
   }
 

@@ -37,6 +37,8 @@ export interface Driven extends Leaver {
   isHandedOver: boolean;
   /** Place of the last record when this replica last drove it, or found that no process does. */
   place: number | undefined;
+  /** Bytes of heap of the registered tools that its model was offered last. */
+  listBytes: number;
   /** Turns in which a record was added, beside that this replica took over. */
   advances: number;
   ended: Promise<void>;
@@ -60,6 +62,7 @@ export function newDriven(uid: string): Driven {
     tooNew: undefined,
     isHandedOver: false,
     place: undefined,
+    listBytes: 0,
     advances: 0,
     ended: Promise.resolve(),
   };

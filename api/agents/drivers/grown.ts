@@ -16,3 +16,12 @@ export async function readInto(room: Room, log: ConversationLog): Promise<Grown 
   while (!(await log.load(room.textBytes))) if (!room.fits(log.state.bytes)) return new Grown(2 * log.state.bytes);
   return room.fits(log.state.bytes) ? undefined : new Grown(log.state.bytes);
 }
+
+/** Counts the tools that a conversation holds beside its texts; one that is opened anew keeps room for as many. */
+export const listHolder =
+  (driven: { listBytes: number }, log: ConversationLog, room: Room) =>
+  (bytes: number): void => {
+    driven.listBytes = bytes;
+    const held = log.state.bytes + bytes;
+    if (!room.fits(held)) throw new Grown(held);
+  };

@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
-import { executionOf, replyOf, SharedExecutions, startReplica } from '../../../test/agents/replica.ts';
+import { executionOf, podTool, replyOf, SharedExecutions, startReplica } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
 import { createConversationFeed } from '../conversation/live.ts';
+import { listBytes } from '../registered/registered-tools.ts';
 import { roomLimits } from './room.ts';
 
 const replicas = useReplicas();
@@ -139,5 +140,29 @@ describe('many conversations of one tenant on one replica', () => {
     expect(shared.outcomes.map(({ phase }) => phase)).toEqual(Array(20).fill('completed'));
     // Two bytes a character, held and as the body of a request.
     expect(model.most * input.length * 4).toBeLessThan(poolBytes);
+  });
+
+  it('take turns where they are offered long lists of registered tools, and all end', {
+    timeout: 120_000,
+  }, async () => {
+    const shared = new SharedExecutions();
+    const model = heldModel(() => replyOf('done'));
+    const enums = Array.from({ length: 10_000 }, (_, index) => ({ const: index }));
+    const tool = { ...podTool(true), name: 'crm.find', input_schema: { type: 'object', anyOf: enums } };
+    const bytes = listBytes([tool]);
+    expect(bytes).toBeGreaterThan(512 * 1024);
+    // Each replica parses lists for itself, and keeps the newest ones alone.
+    const registered = { offered: async () => [structuredClone({ ...tool, run: undefined }) as never] };
+    const poolBytes = 1.5 * roomLimits.largestBytes;
+    replicas.start({ shared, ask: model.ask, registered, poolBytes });
+    for (let index = 0; index < 20; index += 1) shared.put(executionOf(`offered-${index}`));
+    await vi.waitFor(() => {
+      model.answer();
+      expect(shared.outcomes).toHaveLength(20);
+    }, patience);
+    expect(shared.outcomes.map(({ phase }) => phase)).toEqual(Array(20).fill('completed'));
+    // Held, and as the body of a request.
+    expect(model.most).toBeGreaterThan(1);
+    expect(model.most * bytes * 2).toBeLessThan(poolBytes);
   });
 });

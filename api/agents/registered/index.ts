@@ -8,6 +8,7 @@ import { createToolSessions } from './tool-sessions.ts';
 export {
   type AgentCaller,
   isAgent,
+  listBytes,
   noRegisteredTools,
   type RegisteredCaller,
   type RegisteredToolSource,

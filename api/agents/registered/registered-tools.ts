@@ -10,6 +10,7 @@ import {
   type RegisteredTool,
   type RegisteredToolsQuery,
   readRegisteredTools,
+  registeredListBytes,
   registeredToolsService,
 } from '../../../lib/tools/registered.ts';
 import type { Tool, ToolAnswer, ToolArguments, ToolCaller } from '../../../lib/tools/tool.ts';
@@ -64,7 +65,7 @@ interface RegisteredDeps {
 export const noRegisteredTools: RegisteredToolSource = { offered: async () => [] };
 
 /** By the heap that they take: a schema may take twenty times its JSON. */
-const kept = { bytes: bytesOf('lists of registered tools'), listBytes: 2 * 1024 * 1024, ms: 5_000 } as const;
+const kept = { bytes: bytesOf('lists of registered tools'), listBytes: registeredListBytes, ms: 5_000 } as const;
 const askMs = 5_000;
 
 export function createRegisteredTools(deps: RegisteredDeps): RegisteredToolSource {
@@ -115,6 +116,12 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
 const sizeOf = (value: unknown): number => Math.max(1, heapBytes(value, 2 * kept.listBytes));
 
 /** Each conversation that asks holds its list for as long as its model takes. */
+/** Bytes of heap of the tools that a conversation is offered, as long as its model takes. */
+export const listBytes = (tools: readonly Tool[]): number =>
+  tools.length === 0
+    ? 0
+    : sizeOf(tools.map(({ name, description, input_schema }) => ({ name, description, input_schema })));
+
 function fitting(all: readonly RegisteredTool[]): readonly RegisteredTool[] {
   let room: number = kept.listBytes - sizeOf([]);
   return all.filter((tool) => {
