@@ -68,6 +68,7 @@ export const sharedReasons = [
   'ClassificationFailed',
   'ConfigInvalid',
   'ContentTooLarge',
+  'ContextUnread',
   'ConversationTooNew',
   'CredentialFailed',
   'DefinitionUnreadable',

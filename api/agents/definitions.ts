@@ -3,7 +3,7 @@ import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, hasReason } from '../../lib/errors.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import { bytesOf } from '../../lib/memory-budget/index.ts';
@@ -16,8 +16,11 @@ interface AgentDefinition extends NamedSecurity {
 
 /** Definitions of running executions. A revision never changes; a SecurityContext is read again after a while. */
 export interface Definitions {
-  /** @throws AppError with the reason `DefinitionLost` or `SecurityContextNotFound`. */
-  of(execution: AgentExecution): Promise<AgentDefinition>;
+  /**
+   * `anew`: nothing that was read before will do.
+   * @throws AppError with the reason `DefinitionLost` or `SecurityContextNotFound`.
+   */
+  of(execution: AgentExecution, anew?: 'anew'): Promise<AgentDefinition>;
 }
 
 /** By the heap that they take: versions that were stored before their size had a bound are read again each time. */
@@ -44,14 +47,18 @@ export function createDefinitions({ kube, clock }: DefinitionsDeps): Definitions
       const definition = await read(kube, execution);
       known.set(key, definition);
       return definition;
+    } catch (error) {
+      // Its context is gone: no other conversation is to go by it.
+      if (hasReason(error, 'SecurityContextNotFound')) known.delete(key);
+      throw error;
     } finally {
       reading.delete(key);
     }
   };
   return {
-    async of(execution) {
+    async of(execution, anew) {
       const key = keyOf(execution);
-      const held = known.get(key);
+      const held = anew === undefined ? known.get(key) : undefined;
       if (held !== undefined) return held;
       const begun = reading.get(key) ?? readOnce(key, execution);
       reading.set(key, begun);

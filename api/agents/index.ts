@@ -88,7 +88,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     approvals: createApprovals({ kube, clock, executions: cluster.informers.agentExecutions }),
     judges: createJudgeAgents({ ...deps, ...cluster, executions: cluster.informers.agentExecutions }),
     executions: cluster.informers.agentExecutions,
-    definitionOf: (execution) => definitions.of(execution),
+    definitionOf: (execution, anew) => definitions.of(execution, anew),
     leaving: deps.leaving,
     admission,
   });

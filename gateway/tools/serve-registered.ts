@@ -62,8 +62,8 @@ async function toolsFor(
 ): Promise<RegisteredTools> {
   const { tenant, security_context: context, patterns } = query;
   const security = securityOf(tenant, context);
-  // The one who asks has read it: it is on its way to the cache here.
-  if (security === undefined) throw notYet(`the security context ${context} is not read yet`);
+  // The one who asks has read it: it is on its way to the cache here, or was deleted since, which the one who asks finds out.
+  if (security === undefined) throw unread(context);
   const offered = ({ source, notReady, isSettling = false }: GatewayTool): boolean =>
     source !== 'builtin' && (notReady === undefined || isSettling);
   const registered = registry.list(tenant).filter(offered);
@@ -75,6 +75,9 @@ async function toolsFor(
   if (settling !== undefined) throw notYet(`${settling.name} is not ready yet: ${settling.notReady}`);
   return fitting(allowed);
 }
+
+const unread = (context: string): AppError =>
+  new AppError('unavailable', `the security context ${context} is not read yet`, { reason: 'ContextUnread' });
 
 const notYet = (message: string): AppError => new AppError('unavailable', message, { reason: 'ToolsUnsettled' });
 

@@ -1,3 +1,4 @@
+import { AppError, hasReason } from '../../../lib/errors.ts';
 import type { Tool } from '../../../lib/tools/tool.ts';
 import type { ConversationDeps } from '../conversation/conversation-deps.ts';
 import { patientlyFor } from '../conversation/patiently.ts';
@@ -8,11 +9,22 @@ const patienceMs = 60_000;
 
 /**
  * Registered tools that the agent may call.
- * @throws AppError `unavailable` with the reason `GatewayUnavailable`: without its tools an agent would do something else.
+ * @throws AppError `unavailable` with the reason `GatewayUnavailable`: without its tools an agent would do something else;
+ * `SecurityContextNotFound` at once where its context is gone.
  */
 export async function registeredTools(deps: ConversationDeps, signal: AbortSignal): Promise<readonly Tool[]> {
-  const { registered, caller, clock, logger } = deps;
+  const { clock, logger } = deps;
   return repeatable(deps, signal, (until) =>
-    patientlyFor({ clock, logger, signal: until }, patienceMs, () => registered.offered(caller, until)),
+    patientlyFor({ clock, logger, signal: until }, patienceMs, () => offeredNow(deps, until)),
   );
+}
+
+/** A gateway that cannot read the context may know before this replica that it was deleted: no wait brings it back. */
+async function offeredNow({ registered, caller, callerNow }: ConversationDeps, signal: AbortSignal) {
+  try {
+    return await registered.offered(caller, signal);
+  } catch (error) {
+    if (error instanceof AppError && hasReason(error.cause, 'ContextUnread')) await callerNow(signal, 'anew');
+    throw error;
+  }
 }

@@ -36,10 +36,10 @@ export interface ConversationDeps extends BeginDeps {
   /** Under the SecurityContext as `callerNow` has read it last. */
   readonly caller: AgentCaller;
   /**
-   * The same under the SecurityContext as it is, read again after a while. Waits while the API server is away.
+   * The same under the SecurityContext as it is, read again after a while, `anew` at once. Waits while the API server is away.
    * @throws AppError where the definition or the context is gone; the reason of `signal` where that aborts.
    */
-  readonly callerNow: (signal: AbortSignal) => Promise<AgentCaller>;
+  readonly callerNow: (signal: AbortSignal, anew?: 'anew') => Promise<AgentCaller>;
   /** Counts calls where the SecurityContext bounds them. */
   readonly calls: CallCounter;
   /** Counts the registered tools that the model is offered, in bytes of heap. @throws Grown where there is no room for them here. */

@@ -54,9 +54,9 @@ export async function conversationOf(
   const { metadata, status } = whole;
   const logger = deps.logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid });
   const { tenant } = parts.log;
-  const bounds = createBounds(callerOf(whole, { tenant, spec, security: definition.security }), (signal) =>
+  const bounds = createBounds(callerOf(whole, { tenant, spec, security: definition.security }), (signal, anew) =>
     repeatable(parts, signal, (until) =>
-      patiently({ clock, logger, signal: until, mayPass }, () => definitionOf(execution)),
+      patiently({ clock, logger, signal: until, mayPass }, () => definitionOf(execution, anew)),
     ),
   );
   return {
@@ -79,14 +79,17 @@ function servicesOf({ bus, ...deps }: DriversDeps) {
 }
 
 /** A caller whose SecurityContext may change: `renewed` reads it, and `caller` has what was read last. */
-function createBounds(first: AgentCaller, read: (signal: AbortSignal) => Promise<Pick<AgentCaller, 'security'>>) {
+function createBounds(
+  first: AgentCaller,
+  read: (signal: AbortSignal, anew?: 'anew') => Promise<Pick<AgentCaller, 'security'>>,
+) {
   let caller = first;
   return {
     get caller() {
       return caller;
     },
-    async renewed(this: void, signal: AbortSignal): Promise<AgentCaller> {
-      const { security } = await read(signal);
+    async renewed(this: void, signal: AbortSignal, anew?: 'anew'): Promise<AgentCaller> {
+      const { security } = await read(signal, anew);
       caller = { ...caller, security };
       return caller;
     },

@@ -41,8 +41,11 @@ export interface DriversDeps extends BeginDeps {
   readonly poolBytes?: number;
   /** How long this replica works on once it is to end. */
   readonly leaving: LeavingTimes;
-  /** The definition that an execution was fixed to, and the SecurityContext that bounds it. */
-  readonly definitionOf: (execution: AgentExecution) => Promise<{
+  /** The definition that an execution was fixed to, and the SecurityContext that bounds it; `anew`: as they are now. */
+  readonly definitionOf: (
+    execution: AgentExecution,
+    anew?: 'anew',
+  ) => Promise<{
     readonly spec: AgentSpec;
     readonly security: SecurityContextSpec;
   }>;

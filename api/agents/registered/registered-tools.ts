@@ -106,7 +106,8 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
     return tools;
   } catch (cause) {
     signal.throwIfAborted();
-    const message = hasReason(cause, 'ToolsUnsettled')
+    const isSettling = hasReason(cause, 'ToolsUnsettled') || hasReason(cause, 'ContextUnread');
+    const message = isSettling
       ? `the tool gateway cannot list the tools that this agent names: ${cause.message}`
       : 'the tool gateway, which has tools that this agent names, cannot be reached';
     throw new AppError('unavailable', message, { reason: 'GatewayUnavailable', cause });
@@ -115,13 +116,13 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
 
 const sizeOf = (value: unknown): number => Math.max(1, heapBytes(value, 2 * kept.listBytes));
 
-/** Each conversation that asks holds its list for as long as its model takes. */
 /** Bytes of heap of the tools that a conversation is offered, as long as its model takes. */
 export const listBytes = (tools: readonly Tool[]): number =>
   tools.length === 0
     ? 0
     : sizeOf(tools.map(({ name, description, input_schema }) => ({ name, description, input_schema })));
 
+/** Each conversation that asks holds its list for as long as its model takes. */
 function fitting(all: readonly RegisteredTool[]): readonly RegisteredTool[] {
   let room: number = kept.listBytes - sizeOf([]);
   return all.filter((tool) => {
