@@ -88,6 +88,7 @@ async function* happenings({ clock, feed, news }: FollowDeps, followed: Followed
     const execution = news.current(uid);
     for (const text of pieces.take()) yield { kind: 'text', text } as const;
     for await (const placed of fewRecordsBehind(feed, tenant, uid, last)) {
+      if (isBehindEnd(execution, placed)) break;
       last = placed.sequence;
       const isEnd = placed.record.kind === 'ended';
       if (isEnd) await endShown({ clock, news }, uid, { listener, signal });
@@ -100,6 +101,15 @@ async function* happenings({ clock, feed, news }: FollowDeps, followed: Followed
     }
     await listener.news(signal);
   }
+}
+
+/**
+ * A driver that has not heard of an early cancellation may write the start behind it. That execution has no start, and all that
+ * follows is behind its end as well.
+ */
+function isBehindEnd(execution: AgentExecution | undefined, { record }: PlacedRecord): boolean {
+  const { phase, finished_at: end } = execution?.status ?? {};
+  return record.kind === 'started' && phase === 'cancelled' && end !== undefined && record.at > end;
 }
 
 interface Waiting {

@@ -274,6 +274,14 @@ describe('the stream of an execution whose conversation has no end', () => {
     expect(typesOf(await all(await frames()))).toEqual(['execution_started', 'execution_failed']);
   });
 
+  it.each(['stream', 'events'] as const)('EXEC-13 have no start behind an early cancellation, by %s', async (which) => {
+    const late = { ...started, at: at(9) };
+    const { frames } = world(createMemoryFeed(late, ...iteration(1, 9)), over('cancelled'));
+    const data = (await all(await frames(which))).map((event) => event.data as unknown as ConversationEvent);
+    const types = data.map((one) => (which === 'events' ? one.type : Object.keys(one)[0]));
+    expect(types).toEqual(['execution_cancelled']);
+  });
+
   it('ends when the object is deleted', async () => {
     const { frames, become } = world(createMemoryFeed(started));
     const stream = await frames();
