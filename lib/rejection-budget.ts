@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
+import { shortKey } from './short-key.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /** Whether one more event about a sender that could not prove itself may be raised, and how many before it were not. */
@@ -25,7 +26,8 @@ export function createRejectionBudget(clock: Clock, { burst, perSecond }: Rate =
   const pace = { burst, intervalMs: 1_000 / perSecond, keysMax: sourcesMax };
   const buckets = createTokenBuckets({ ...pace, nowMs: () => clock.steadyMs() });
   const leftOut = new LRUCache<string, number>({ max: sourcesMax });
-  return (source) => {
+  return (name) => {
+    const source = shortKey(name);
     const before = leftOut.get(source) ?? 0;
     if (buckets.take(source)) {
       leftOut.delete(source);

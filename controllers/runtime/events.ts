@@ -13,6 +13,7 @@ import {
   type Resource,
 } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { shortKey } from '../../lib/short-key.ts';
 import { microTime } from './lease-record.ts';
 
 /** Something that happened to an object, for people who run `kubectl describe`. */
@@ -107,7 +108,7 @@ class Recorder implements EventRecorder {
     const { clock } = this.#deps;
     const at = clock.steadyMs();
     const { uid = '' } = happening.object.metadata;
-    const sameness = [uid, happening.type, happening.reason, happening.note].join('\0');
+    const sameness = shortKey([uid, happening.type, happening.reason, happening.note].join('\0'));
     if (at - (this.#seen.get(sameness) ?? Number.NEGATIVE_INFINITY) < repeatAfterMs) return;
     this.#seen.set(sameness, at);
     const event = this.#eventOf(happening, clock.now());

@@ -4,6 +4,8 @@ import { registeredNameOf } from '../../lib/api-spec/index.ts';
 import { type EventBus, type KeyValueChange, ShareUsedError } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
+import { createSharedCache, entryWith, sharesOf } from '../../lib/shared-cache.ts';
 import type { InformerChange } from '../../lib/informer/informer.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
@@ -42,27 +44,32 @@ const definition = {
 };
 /** Names of one namespace that a replica keeps. */
 export const namesOfNamespace = 2_000;
-/** Names that are to be stored, and those of this process that the bus did not take. */
-const keptNames = 10_000;
+/** Names that are to be stored. */
+const unwrittenMost = 10_000;
 const writeEveryMs = 2_000;
 const retryMs = 30_000;
 
 const keyOf = ({ namespace, name }: Named): string => `${namespace}/${name}`;
 
 export function createFormerNames(deps: FormerDeps): FormerNames {
-  const seen = new LRUCache<string, Named>({ max: keptNames });
-  const unwritten = new LRUCache<string, Named & { readonly isGone: boolean }>({ max: keptNames });
+  /** Those of this process, which the bus may not have taken. */
+  const seen = createSharedCache<Named>({
+    ...sharesOf(bytesOf('names of tool workflows')),
+    weigh: ({ namespace, name }, key) => entryWith(key, namespace, name),
+  });
+  const unwritten = new LRUCache<string, Named & { readonly isGone: boolean }>({ max: unwrittenMost });
   const known = createView();
   deps.onChange(({ before, after }) => {
     const workflow = after ?? before;
     if (workflow === undefined) return;
     const named = { namespace: workflow.metadata.namespace ?? '', name: registeredNameOf(workflow) };
     const isGone = after === undefined;
-    seen.set(keyOf(named), named);
+    seen.set(named.namespace, keyOf(named), named);
     if (isGone || !known.has(named)) unwritten.set(keyOf(named), { ...named, isGone });
   });
   return {
-    has: (namespace, name) => seen.has(keyOf({ namespace, name })) || known.has({ namespace, name }),
+    has: (namespace, name) =>
+      seen.get(namespace, keyOf({ namespace, name })) !== undefined || known.has({ namespace, name }),
     get isCurrent() {
       return known.isCurrent;
     },

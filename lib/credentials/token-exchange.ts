@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import * as oauth from 'oauth4webapi';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
+import { bytesOf } from '../memory-budget/index.ts';
+import { createSharedCache, entryWith, sharesOf } from '../shared-cache.ts';
 import { type Upstream, UpstreamError } from '../upstream/index.ts';
 import { credentialLimits } from './credential.ts';
 import { credentialFailed } from './read-secret.ts';
@@ -42,32 +45,37 @@ interface Kept {
 
 export function createTokenExchange(deps: ExchangeDeps): TokenExchange {
   const { clock } = deps;
-  const tokens = new LRUCache<string, Kept>({ max: credentialLimits.tokens });
+  const tokens = createSharedCache<Kept>({
+    ...sharesOf(bytesOf('tokens of upstreams')),
+    weigh: ({ token }, key) => entryWith(key, token),
+  });
   const refusedAt = new LRUCache<string, number>({ max: credentialLimits.tokens });
   const underway = new Map<string, Promise<Kept>>();
   return {
     forget(request, token) {
       const key = keyOf(request);
-      if (tokens.get(key)?.token !== token) return true;
+      if (tokens.get(request.tenant, key)?.token !== token) return true;
       const now = clock.steadyMs();
       if (now - (refusedAt.get(key) ?? Number.NEGATIVE_INFINITY) < credentialLimits.refusalPauseMs) return false;
       refusedAt.set(key, now);
-      return tokens.delete(key);
+      tokens.delete(request.tenant, key);
+      return true;
     },
     async token(request) {
       const key = keyOf(request);
-      const known = tokens.get(key);
+      const known = tokens.get(request.tenant, key);
       if (known !== undefined && clock.steadyMs() < known.until) return known.token;
       const exchange = underway.get(key) ?? ask(deps, request).finally(() => underway.delete(key));
       underway.set(key, exchange);
       const kept = await exchange;
-      tokens.set(key, kept);
+      tokens.set(request.tenant, key, kept);
       return kept.token;
     },
   };
 }
 
-const keyOf = ({ tenant, key }: Pick<TokenRequest, 'tenant' | 'key'>): string => `${tenant}/${key}`;
+/** As long for many scopes as for none. */
+const keyOf = ({ tenant, key }: Pick<TokenRequest, 'tenant' | 'key'>): string => hash('sha256', `${tenant}/${key}`);
 
 /** Several callers may share the call, so none of them ends it. */
 async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { EventBus } from '../bus/index.ts';
 import { AppError, hasReason, type SharedReason } from '../errors.ts';
+import { bytesOf } from '../memory-budget/index.ts';
+import { createSharedCache, entryWith, sharesOf } from '../shared-cache.ts';
 import { type CommandRecord, edgeBuckets, type HeldStream } from './buckets.ts';
 import { edgeUnavailableReason, isEdgeUnavailable } from './edge-unavailable.ts';
 import { edgeLimits } from './limits.ts';
@@ -87,8 +89,6 @@ export interface HostCommands {
 
 /** Places of streams that a process remembers. */
 const placesMax = 20_000;
-/** Claims that a process remembers until it sends their commands. */
-const claimsMax = 4_096;
 /** How long a relay gets for an answer: it waits until the stream has room. */
 const answerMs = 10_000;
 
@@ -100,19 +100,23 @@ interface Place {
 export function createHostCommands({ bus }: { readonly bus: Pick<EventBus, 'bucket' | 'request'> }): HostCommands {
   const commands = bus.bucket<CommandRecord>(edgeBuckets.commands);
   const order = createOrder(bus);
-  const claims = new LRUCache<string, ClaimedCommand>({ max: claimsMax });
+  /** Until their commands are sent. */
+  const claims = createSharedCache<ClaimedCommand>({
+    ...sharesOf(bytesOf('claims of commands')),
+    weigh: ({ record }, key) => entryWith(key, ...Object.values(record).filter((value) => typeof value === 'string')),
+  });
   return {
     async claim({ commandId, ...record }) {
       const revision = await commands.create(commandId, record, record.tenant);
-      if (revision !== undefined) claims.set(commandId, { record, revision });
+      if (revision !== undefined) claims.set(record.tenant, commandId, { record, revision });
       return revision !== undefined;
     },
     recordOf: async (commandId) => (await commands.get(commandId))?.value,
     async send(host, command) {
       assertSized(command);
-      const claim = claims.get(command.commandId);
+      const claim = claims.get(host.tenant, command.commandId);
       await order(host, { kind: 'invoke', command, ...(claim === undefined ? {} : { claim }) });
-      claims.delete(command.commandId);
+      claims.delete(host.tenant, command.commandId);
     },
     cancel: (host, what) => order(host, { kind: 'cancel', ...what }),
     pushConfig: (host, what) => order(host, { kind: 'push_config', ...what }),

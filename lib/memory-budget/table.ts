@@ -96,7 +96,7 @@ export const memoryTable = {
   },
   conversations: { share: 0.09, place: 'heap', pools: { api: 1 }, holds: 'conversations that a replica drives' },
   'large answers': {
-    share: 0.105,
+    share: 0.099,
     place: 'heap',
     pools: { api: 1 },
     holds: 'large pages of `web.fetch` and `web.search`, and large answers of registered tools',
@@ -116,10 +116,34 @@ export const memoryTable = {
   },
   'script rows': { share: 0.01, place: 'heap', pools: { api: 1 }, holds: 'rows of scripts, without their code' },
   'answers of upstreams': {
-    share: 0.13,
+    share: 0.122,
     place: 'heap',
     pools: { gateway: 1 },
     holds: 'large answers of upstreams of registered tools',
+  },
+  'sessions of registered tools': {
+    share: 0.004,
+    place: 'heap',
+    pools: { api: 1 },
+    holds: 'sessions by which agents and workflows call registered tools',
+  },
+  'claims of commands': {
+    share: 0.002,
+    place: 'heap',
+    pools: { api: 1, controllers: 1 },
+    holds: 'claims of commands for hosts that are not sent yet',
+  },
+  'tokens of upstreams': {
+    share: 0.005,
+    place: 'heap',
+    pools: { gateway: 1 },
+    holds: 'access tokens of upstreams of registered tools',
+  },
+  'names of tool workflows': {
+    share: 0.003,
+    place: 'heap',
+    pools: { gateway: 1 },
+    holds: 'names that tool workflows have had since the process began',
   },
   'sessions of signed calls': {
     share: 0.02,

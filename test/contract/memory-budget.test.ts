@@ -169,3 +169,43 @@ it('no module with the table makes a pool of a size of its own', () => {
   const withTable = sources.filter(({ text }) => maker.test(text) && text.includes("memory-budget/index.ts'"));
   expect(withTable.filter(({ text }) => own.test(text)).map(({ file }) => file)).toEqual([]);
 });
+
+/** Caches that count entries, with the reason why no tenant chooses the size of one. Any other one has a bound in bytes. */
+const entriesOfOneSize: Readonly<Record<string, string>> = {
+  'api/agents/pods/pod-identity.ts': 'a hash and a verdict; of a pod its uid, address, phase and containers',
+  'api/billing/remembered.ts': 'a slug, and the balance that the operator has for it',
+  'api/cluster/catch-up.ts': 'a namespace and two times',
+  'api/tool-calls/tool-calls.ts': 'a uid',
+  'api/tools/git-waits.ts': 'a uid and a number',
+  'controllers/runtime/events.ts': 'a short key or a uid, and numbers',
+  'controllers/runtime/facts.ts': 'an id of a fact',
+  'gateway/tools/cli-source.ts': 'a namespace, the name of a tool and its version',
+  'gateway/tools/former-names.ts': 'a namespace and the name of a tool',
+  'lib/bus/kv/key-accounts.ts': 'a slug and numbers',
+  'lib/credentials/token-exchange.ts': 'a hash and a time',
+  'lib/edge/heartbeats.ts': 'a uid and the id of a relay',
+  'lib/edge/host-commands.ts': 'a uid, the id of a relay and a number',
+  'lib/envelope/call-counter.ts': 'a session and three ids',
+  'lib/mcp/sessions.ts': 'a connection to a server of the operator, of which a tenant has one',
+  'lib/output-store/config-map-store.ts': 'the name of a ConfigMap',
+  'lib/registration/keep-revision.ts': 'the name of a revision',
+  'lib/rejection-budget.ts': 'a short key and a number',
+  'lib/silences.ts': 'a uid and numbers',
+  'lib/token-buckets.ts': 'a uid or a short key, and two numbers',
+  'lib/unknown-ids.ts': 'a short key and a time',
+  'lib/upstream/pools.ts': 'connections, of which a tenant has a share',
+  'relay/hosts/live-hosts.ts': 'a uid',
+  'relay/rpc/attest-limit.ts': 'an address and a time',
+  'relay/rpc/challenge-limit.ts': 'an id and a number',
+  'relay/sent-commands.ts': 'two ids',
+  'relay/streams/alike-capabilities.ts': 'capabilities of 2,048 characters at most',
+  'relay/streams/key-reader.ts': 'a public key of 32 bytes',
+};
+
+it('every cache that counts entries has entries of which no tenant chooses the size', () => {
+  const made = /new LRUCache(?:<(?:[^<>]|<[^<>]*>)*>)?\(([^;]*?)\);|new LRUCache(?:<(?:[^<>]|<[^<>]*>)*>)?\(\{ max:/gs;
+  const byEntries = sources.filter(({ text }) =>
+    [...text.matchAll(made)].some(([, of = '']) => !/maxSize|sizeCalculation/.test(of)),
+  );
+  expect(byEntries.map(({ file }) => file).toSorted()).toEqual(Object.keys(entriesOfOneSize).toSorted());
+});

@@ -62,7 +62,7 @@ beforeAll(async () => {
       identity: createPodIdentity({ kube, clock: systemClock }),
       attestations,
       drivers: { run: async () => undefined, open: async () => undefined },
-      // One log stands for those of all executions of a tenant: it is read by each of them.
+      // All executions of a tenant read one log, which is stored once.
       feed: { ...feed, read: (tenant, _uid, after, page) => feed.read(tenant, 'long', after, page) },
       securityOf: async () => ({ name: 'default', tools: ['*'], waiting: [] }),
       modelOf: async () => 'default',

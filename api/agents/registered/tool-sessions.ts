@@ -1,6 +1,7 @@
 import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { envelopeLimits, issueSession, type IssueSessionDeps } from '../../../lib/envelope/index.ts';
+import { bytesOf } from '../../../lib/memory-budget/index.ts';
+import { createSharedCache, entryWith, sharesOf } from '../../../lib/shared-cache.ts';
 import type { RegisteredCaller } from './registered-tools.ts';
 
 /** The signer of the calls of one session. */
@@ -31,7 +32,10 @@ export function createToolSessions(deps: IssueSessionDeps): ToolSessions {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
   const replica = `replica-${hash('sha256', raw).slice(0, 32)}`;
-  const known = new LRUCache<string, ToolSession>({ max: 10_000 });
+  const known = createSharedCache<ToolSession>({
+    ...sharesOf(bytesOf('sessions of registered tools')),
+    weigh: ({ executionId, sessionId, token }, key) => entryWith(key, executionId, sessionId, token),
+  });
   const again = async (caller: RegisteredCaller): Promise<ToolSession> => {
     const { signer, tenant, deadline } = caller;
     const { session: executionId, name: agentId, context: securityContext, tools } = signer;
@@ -46,8 +50,8 @@ export function createToolSessions(deps: IssueSessionDeps): ToolSessions {
       expiresAt: deadline ?? new Date(deps.clock.now() + envelopeLimits.longestSessionMs).toISOString(),
     });
     const session = { executionId, sessionId, token, key: privateKey };
-    known.set(executionId, session);
+    known.set(tenant, executionId, session);
     return session;
   };
-  return { again, of: async (caller) => known.get(caller.signer.session) ?? again(caller) };
+  return { again, of: async (caller) => known.get(caller.tenant, caller.signer.session) ?? again(caller) };
 }

@@ -13,7 +13,7 @@ import type { ModelMessage } from '../../../lib/models/models.ts';
 import type { ConversationFeed, PlacedRecord } from '../../agents/conversation/feed.ts';
 
 /** A conversation that is over, and the request that asks for its end. */
-export interface Ended {
+interface Ended {
   readonly tenant: string;
   readonly executionId: string;
   readonly request: { reserve(bytes: number): Promise<void>; readonly signal: AbortSignal };
