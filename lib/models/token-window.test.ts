@@ -81,7 +81,7 @@ describe('the tokens of a minute', () => {
     (await reserve('a', 80)).settle(80, clock.steadyMs());
     const [first, second, other] = [reserve('a', 30), reserve('a', 30), reserve('b', 30)];
     await clock.advance(60_000);
-    expect(order).toEqual(['a 80', 'a 30', 'b 30']);
+    expect(order).toEqual(['a 80', 'b 30', 'a 30']);
     (await first)[Symbol.dispose]();
     await second;
     (await other)[Symbol.dispose]();
@@ -109,5 +109,72 @@ describe('the tokens of a minute', () => {
     await expect(given).rejects.toThrow('left');
     await clock.advance(0);
     expect(clock.sleepers).toBe(0);
+  });
+});
+
+describe('a tenant that asks short questions all the time', () => {
+  /** Tenant b asks as often as it may: so many questions at a time, each of 5 tokens and a second. */
+  function busy({ clock, window }: Pick<ReturnType<typeof world>, 'clock' | 'window'>, atOnce: number) {
+    const stop = new AbortController();
+    const asked = { longestWaitMs: 0, stop };
+    const ask = async (): Promise<void> => {
+      while (!stop.signal.aborted) {
+        const begun = clock.steadyMs();
+        const turn = await window.reserve({ tenant: 'b', tokens: 5, signal: stop.signal });
+        const sentAt = clock.steadyMs();
+        asked.longestWaitMs = Math.max(asked.longestWaitMs, sentAt - begun);
+        await clock.sleep(1_000);
+        turn.settle(5, sentAt);
+      }
+    };
+    for (let asking = 0; asking < atOnce; asking++) void ask().catch(() => undefined);
+    return asked;
+  }
+
+  const share = 80;
+  it.each([21, share - 1, share, share + 1, perMinute, 10 * perMinute])(
+    'issue 12 keeps a question of %i of 100 tokens waiting for a minute and a second at most, time after time',
+    async (tokens) => {
+      const { clock, window, reserve } = world();
+      const short = busy({ clock, window }, 20);
+      await clock.advance(30_000);
+      for (let round = 0; round < 2; round++) {
+        const begun = clock.steadyMs();
+        const large = reserve('a', tokens);
+        await clock.advance(61_000);
+        expect(window.counted).toBeGreaterThanOrEqual(Math.min(tokens, perMinute));
+        const turn = await large;
+        turn.settle(1, begun);
+        // Its own tokens are back before it asks again.
+        await clock.advance(60_000);
+      }
+      short.stop.abort();
+      await clock.advance(1_000);
+    },
+  );
+
+  it('issue 12 is served all the same, in bounded time, where others ask large ones without end', async () => {
+    const { clock, window, reserve } = world();
+    const short = busy({ clock, window }, 1);
+    const large = { a: 0, c: 0, d: 0 };
+    const ask = async (tenant: keyof typeof large, tokens: number): Promise<void> => {
+      while (!short.stop.signal.aborted) {
+        const turn = await reserve(tenant, tokens, short.stop.signal);
+        large[tenant] += 1;
+        turn.settle(tokens, clock.steadyMs());
+      }
+    };
+    for (const [tenant, tokens] of [
+      ['a', 50],
+      ['c', 60],
+      ['d', 100],
+    ] as const)
+      void ask(tenant, tokens).catch(() => undefined);
+    await clock.advance(20 * 60_000);
+    // Each is served once in a round, a minute behind the one before.
+    expect(Math.min(...Object.values(large))).toBeGreaterThanOrEqual(6);
+    expect(short.longestWaitMs).toBeLessThanOrEqual(3 * 61_000);
+    short.stop.abort();
+    await clock.advance(1_000);
   });
 });

@@ -48,7 +48,8 @@ class SharedWindow implements TokenWindow {
 
   constructor(clock: Clock, perMinute: number) {
     this.#clock = clock;
-    this.#pool = createFairPool({ size: perMinute, waiting: modelLimits.waiting, waitMs: modelLimits.turnMs, clock });
+    const { waiting, turnMs: waitMs } = modelLimits;
+    this.#pool = createFairPool({ size: perMinute, waiting, waitMs, clock, isReturned: true });
   }
 
   get counted(): number {
