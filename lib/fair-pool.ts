@@ -278,12 +278,16 @@ class SharedPool implements FairPool {
     if (this.#kept !== undefined && this.#kept.waiter.cost <= free) return this.#kept.holding;
     let least: Holding | undefined;
     for (const holding of this.#holdings.values()) {
-      const [waiter] = holding.line;
       const isLess = least === undefined || holding.held < least.held;
-      if (waiter === undefined || !isLess || !this.#mayPass(holding, waiter.cost)) continue;
-      if (mayHold(holding.held, free, waiter.cost, this.#perFree)) least = holding;
+      if (isLess && this.#mayBegin(holding, free)) least = holding;
     }
     return least;
+  }
+
+  #mayBegin(holding: Holding, free: number): boolean {
+    const [waiter] = holding.line;
+    if (waiter === undefined || !this.#mayPass(holding, waiter.cost)) return false;
+    return mayHold(holding.held, free, waiter.cost, this.#perFree);
   }
 
   /** Whether it takes nothing that another one is to have first. */
@@ -294,8 +298,8 @@ class SharedPool implements FairPool {
   }
 
   /**
-   * Of the tenants that hold nothing, the one that has waited longest for its turn is served next. What is held comes back in bounded
-   * time, so each of them is served in bounded time; and one that waits holds nothing in the end, since its line stops with it.
+   * The next is the one that has waited longest for its turn among the tenants that hold nothing: each is served in bounded time,
+   * since all that is held comes back. One that holds something soon holds nothing, since its line stops with it.
    */
   #keepForFirst(): void {
     if (!this.#isReturned) return;

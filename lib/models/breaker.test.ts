@@ -90,6 +90,28 @@ describe('createBreaker', () => {
     expect((await trial).isValid).toBe(true);
   });
 
+  it.each([
+    [9_999, true],
+    [10_000, false],
+    [10_001, false],
+  ])(
+    '§11 a trial that is not sent within ten seconds makes room for that of another tenant, %i ms: %s',
+    async (ms, isValid) => {
+      const { clock, enter, fail } = world();
+      await fail(5, 'a', 'b');
+      const [first, second] = [enter('a'), enter('b')];
+      let isIn = false;
+      void second.then(() => (isIn = true));
+      await clock.advance(10_000);
+      const trial = await first;
+      await clock.advance(ms);
+      expect([trial.isValid, isIn]).toEqual([isValid, !isValid]);
+      trial[Symbol.dispose]();
+      (await second).begun();
+      expect(trial.isValid).toBe(true);
+    },
+  );
+
   it('waits longer for each failure of a trial', async () => {
     const { clock, enter, fail } = world();
     await fail(5, 'a', 'b');

@@ -5,10 +5,11 @@ import { modelLimits } from './limits.ts';
 
 /** A question that need not wait any more. Dispose of it when it has ended: a trial then makes room for the next one. */
 export interface ModelTurn extends Disposable {
-  /** False where the provider has begun to rest since: the question waits anew. */
+  /**
+   * Asked before the question is sent. False where the provider has begun to rest since, or the trial has made room for the next one:
+   * the question waits anew.
+   */
   readonly isValid: boolean;
-  /** The question leaves now. A trial that is not answered makes room for the next one after a while. */
-  sent(): void;
   /** The answer has begun. A trial is over with that. */
   begun(): void;
   /** The provider answered, with whatever it was. */
@@ -18,7 +19,7 @@ export interface ModelTurn extends Disposable {
 
 /**
  * Circuit breaker of one provider. After so many failures in a row questions wait for a while; then one at a time is sent, until
- * one is answered. Failures of one tenant make that tenant wait: the provider may fail because of its questions. Failures of several
+ * one is answered. Each has ten seconds, from its turn on: it may wait for tokens or a place that another one has. Failures of one tenant make that tenant wait: the provider may fail because of its questions. Failures of several
  * make all wait (ADR 0155).
  */
 export interface Breaker {
@@ -73,20 +74,20 @@ class TenantBreaker implements Breaker {
 
   #turn(tenant: string, trials: Trials): ModelTurn {
     const ended = new AbortController();
+    let isOver = false;
     const leave = (): void => {
+      isOver = true;
       trials.own?.leave();
       trials.shared?.leave();
     };
     const mayPass = (circuit: Circuit | undefined, trial: PoolPart | undefined): boolean =>
-      trial !== undefined || circuit?.isOpen !== true;
+      circuit?.isOpen !== true || (trial !== undefined && !isOver);
     const isValid = (): boolean => mayPass(this.#shared, trials.shared) && mayPass(this.#own.get(tenant), trials.own);
     const isTrial = trials.own !== undefined || trials.shared !== undefined;
+    if (isTrial) void this.#clock.sleep(modelLimits.breakerOpenMs, ended.signal).then(leave);
     return {
       get isValid() {
         return isValid();
-      },
-      sent: () => {
-        if (isTrial) void this.#clock.sleep(modelLimits.breakerOpenMs, ended.signal).then(leave);
       },
       begun: () => {
         if (isTrial) this.#answered(tenant);

@@ -116,14 +116,13 @@ class SharedConnection implements Connection {
       // Tokens come first: a request that waits for them keeps no other one from its place.
       using reserved = await this.#reserve(target, request, until);
       using _place = await this.#placed(request, until);
-      // It may have failed for others while this one waited.
+      // It may have failed for others while this one waited, or the trial may be that of another one.
       if (turn.isValid) return await this.#send({ target, request, turn, reserved }, bounds.allowance);
     }
   }
 
   async #send({ target, request, turn, reserved }: Sending, allowance: Allowance): Promise<ModelReply> {
     const started = this.#deps.clock.steadyMs();
-    turn.sent();
     try {
       const begun = (): void => turn.begun();
       const reply = this.#priced(target, request, await this.#exchange({ target, request, begun }, allowance));

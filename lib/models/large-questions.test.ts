@@ -18,15 +18,28 @@ afterAll(() => server.close());
 function world() {
   const clock = createManualClock();
   const limits = { tokens_per_minute: perMinute, max_concurrency: 20 };
-  const models = [{ alias: 'default', model: 'm', max_output_tokens: answerTokens }];
-  const provider = { name: 'one', type: 'openai', api_key: 'env:KEY', endpoint: `${server.url}/v1`, ...limits, models };
+  const served = [{ alias: 'default', model: 'm', max_output_tokens: answerTokens }];
+  const provider = {
+    name: 'one',
+    type: 'openai',
+    api_key: 'env:KEY',
+    endpoint: `${server.url}/v1`,
+    ...limits,
+    models: served,
+  };
   const config = readNodeConfig(JSON.stringify({ spec: { llm_providers: [provider] } }), { KEY: 'sk-1' });
-  const { ask } = createModels({ clock, logger: silentLogger, random: () => 0 }, config);
+  const models = createModels({ clock, logger: silentLogger, random: () => 0 }, config);
   const over = new AbortController();
   /** A question that reserves so many tokens, with those of the longest answer. */
   const asking = (tenant: string, tokens: number) => {
     const content = 'x'.repeat(unitsPerToken * (tokens - answerTokens));
-    return ask({ alias: 'default', tenant, messages: [{ role: 'user', content }], tools: [], signal: over.signal });
+    return models.ask({
+      alias: 'default',
+      tenant,
+      messages: [{ role: 'user', content }],
+      tools: [],
+      signal: over.signal,
+    });
   };
   /** Time and the answers of the server advance together. */
   const second = async (): Promise<void> => {

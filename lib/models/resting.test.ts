@@ -131,6 +131,28 @@ describe('questions to a provider that rests', () => {
     expect(new Set(await Promise.all(asked))).toEqual(new Set(['enough']));
   });
 
+  it('§11 are tried in ten seconds by others where the trial waits for a place that its own tenant holds', async () => {
+    const { clock, ask, goAway } = world(['one'], { max_concurrency: 10 });
+    const over = new AbortController();
+    const streaming: (() => void)[] = [];
+    servers.one.answerWith((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('\n');
+      streaming.push(() => response.write(': more\n\n'));
+    });
+    const share = 8;
+    const long = Array.from({ length: share }, () => ask('a', { signal: over.signal }));
+    await servers.one.came(share);
+    await goAway('b', 'c');
+    const asked = [ask('a', { signal: over.signal }), ask('b'), ask('c')];
+    await clock.advance(breakerOpenMs);
+    expect(servers.one.requests).toHaveLength(0);
+    streaming.forEach((write) => write());
+    await clock.advance(breakerOpenMs);
+    expect(await Promise.all(asked.slice(1))).toEqual(['one', 'one']);
+    over.abort('enough');
+    expect(new Set(await Promise.all([...long, asked[0]]))).toEqual(new Set(['enough']));
+  });
+
   it('fail by their own trial alone', async () => {
     const { clock, ask, answered, goAway } = world();
     await goAway('a', 'b');
