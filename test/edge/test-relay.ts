@@ -332,7 +332,7 @@ export async function startTestRelay(
           return kind?.$case === 'stdout' || kind?.$case === 'stderr' ? [Buffer.from(kind.value).toString()] : [];
         })
         .join(''),
-    async until(condition, ms = 30_000) {
+    async until(condition, ms = 60_000) {
       const end = performance.now() + ms;
       while (!condition()) {
         if (performance.now() > end)
