@@ -2,6 +2,7 @@ import { fitToolContent } from '../../../lib/conversation/fit-tool-content.ts';
 import type { SignedUnderWay } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, hasReason } from '../../../lib/errors.ts';
+import { onAbort } from '../../../lib/on-abort.ts';
 import { failure } from '../../../lib/tools/answers.ts';
 import { isRefusal, type ToolArguments } from '../../../lib/tools/tool.ts';
 import { type ConversationDeps, record } from '../conversation/conversation-deps.ts';
@@ -116,11 +117,16 @@ async function answerOf(deps: ConversationDeps, call: SignedUnderWay, closed: Ab
 }
 
 async function admit({ toolbox, callerNow }: ConversationDeps, call: SignedUnderWay, closed: AbortSignal) {
+  // The driver waits for the end of this before it lets the conversation go, and a read of the policy may be slow.
+  const ended = Promise.withResolvers<never>();
+  const off = onAbort(closed, () => ended.reject(new Stopped()));
   try {
-    return toolbox.admit(await callerNow(closed), call.tool, call.arguments);
+    return toolbox.admit(await Promise.race([callerNow(closed), ended.promise]), call.tool, call.arguments);
   } catch (error) {
     if (!hasReason(error, 'SecurityContextNotFound')) throw error;
     return { kind: 'policy', code: error.reason, message: error.message } as const;
+  } finally {
+    off();
   }
 }
 
@@ -148,6 +154,7 @@ async function dispatch(deps: ConversationDeps, { call, permit, wanted }: Dispat
   const giveUp = (): void => over.abort();
   if (!isGivenBefore) patience.signal.addEventListener('abort', giveUp, { once: true });
   const onGiven = (): void => patience.signal.removeEventListener('abort', giveUp);
+  const off = onAbort(closed, giveUp);
   const mayBegin = async (): Promise<boolean> => {
     const isPermitted = await permit.ask();
     if (!isPermitted) giveUp();
@@ -161,5 +168,7 @@ async function dispatch(deps: ConversationDeps, { call, permit, wanted }: Dispat
     if (permit.isRefused && given !== undefined) return { dispatch_id: given.dispatch_id };
     if (over.signal.aborted && !closed.aborted) return undefined;
     throw error;
+  } finally {
+    off();
   }
 }

@@ -154,14 +154,19 @@ export class ConversationLog {
     });
   }
 
-  /** Asks the log whether another replica has written. Where the bus does not say, a later look will. Never rejects. */
-  look(): Promise<void> {
+  /** Asks the log whether another replica has written. False where the bus does not say: a later look will. Never rejects. */
+  look(): Promise<boolean> {
     const { stream, place, executionId: key } = this.#deps;
     // Between two appends: a record whose answer is on its way is our own.
     return this.#inOrder(async () => {
-      if (this.overtaken.aborted) return;
-      const newest = await stream.peek({ tenant: place.tenant, key }).catch(() => undefined);
-      if (newest !== undefined && newest.sequence > this.#last) this.#overtaken.abort(new Overtaken());
+      if (this.overtaken.aborted) return true;
+      try {
+        const newest = await stream.peek({ tenant: place.tenant, key });
+        if (newest !== undefined && newest.sequence > this.#last) this.#overtaken.abort(new Overtaken());
+        return true;
+      } catch {
+        return false;
+      }
     });
   }
 

@@ -35,3 +35,20 @@ it('AMB-197 a pod hears that its result was taken once that is written down, so 
   await first.stop();
   await nats.stop();
 });
+
+it('AMB-038 a pod sends the result of a command again that this driver does not know, while NATS says nothing of a next one', async () => {
+  const nats = await startTestBus();
+  const shared = new SharedExecutions();
+  const replica = startReplica({ bus: nats.connect(), shared, ask, tools: [podTool(false)] });
+  const execution = executionOf('unseen');
+  shared.put(execution);
+  const conversation = await replica.drivers.open(execution, never);
+  await conversation?.channel.ask('pod-1', never);
+  await expect(conversation?.channel.report('of-the-next', result, never)).rejects.toMatchObject({ code: 'not_found' });
+  await nats.server.kill();
+  const report = conversation?.channel.report('of-the-next', result, never);
+  await expect(report).rejects.toMatchObject({ code: 'unavailable' });
+  await nats.server.start();
+  await replica.stop();
+  await nats.stop();
+});

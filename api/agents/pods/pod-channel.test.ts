@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyState } from '../../../lib/conversation/state.ts';
-import type { ConversationLog } from '../conversation/log.ts';
+import { type ConversationLog, isMoving } from '../conversation/log.ts';
 import { PodChannel } from './pod-channel.ts';
 
 describe('the channel to a pod', () => {
@@ -18,5 +18,14 @@ describe('the channel to a pod', () => {
     await new Promise(setImmediate);
     process.off('unhandledRejection', hear);
     expect(unread).toEqual([]);
+  });
+
+  it('that is closed offers no command any more: its caller hears that the conversation moves', async () => {
+    const log = { state: emptyState() } as unknown as ConversationLog;
+    const leave = new AbortController().signal;
+    const channel = new PodChannel({ log, leave, newId: () => 'id', tell: () => undefined, isCurrent: () => true });
+    channel.close();
+    const offered = channel.dispatch({ callId: 'one', plan: {} as never, isIdempotent: false }, leave);
+    await expect(offered).rejects.toSatisfy(isMoving);
   });
 });

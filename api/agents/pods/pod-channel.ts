@@ -63,9 +63,12 @@ export class PodChannel {
     this.#deps = deps;
   }
 
-  /** Hands a command to the pod, however late the pod asks, and waits for its result. */
+  /** Hands a command to the pod, however late the pod asks, and waits for its result. @throws Stopped once it is closed. */
   async dispatch(wanted: Wanted, signal: AbortSignal): Promise<Ended> {
     const { callId } = wanted;
+    signal.throwIfAborted();
+    // A command that was still to be offered when the conversation ended here is for the next driver.
+    if (this.#isClosed) throw new Stopped();
     const earlier = this.#dispatchOf(callId);
     const ended = Promise.withResolvers<Ended>();
     // Both signals may abort before anything waits for it, and a rejection without a reader ends the process.
@@ -116,13 +119,17 @@ export class PodChannel {
    * Takes the result of a command. Resolves once the end of the command is written down: a pod that knows its result taken runs
    * the command again where a later driver offers it. The same result again changes nothing (requirements AMB-038). A driver that
    * has just taken the conversation over may not offer the command yet: the result waits for it.
-   * @throws AppError `not_found` for an unknown id, `conflict` for another result of a command that has ended.
+   * @throws AppError `not_found` for an unknown id, `conflict` for another result of a command that has ended, `unavailable` where the
+   * conversation moves or the log cannot be asked.
    */
   async report(dispatchId: string, result: DispatchResult, signal: AbortSignal): Promise<void> {
     const resultHash = hashOf(result);
     const gone = aborted(signal);
     // The command of the driver that has overtaken this one is not known here.
-    if (!this.#deps.log.state.dispatches.has(dispatchId)) await Promise.race([this.#deps.log.look(), gone]);
+    if (!this.#deps.log.state.dispatches.has(dispatchId)) {
+      const isSeen = await Promise.race([this.#deps.log.look(), gone]);
+      if (isSeen === false) throw unseen();
+    }
     for (;;) {
       const changed = Promise.race([this.#changed.promise, this.#deps.log.appended]);
       if (this.#deps.log.overtaken.aborted) throw moves();
@@ -246,6 +253,9 @@ const hashOf = ({ exit_code, stdout, stderr, duration_ms, truncated }: DispatchR
   hash('sha256', JSON.stringify([exit_code, stdout, stderr, duration_ms, truncated]));
 
 const moves = (): AppError => new AppError('unavailable', 'the conversation moves; send it again');
+
+const unseen = (): AppError =>
+  new AppError('unavailable', 'the event bus does not say whether the conversation has moved; send it again');
 
 const unknownDispatch = (): AppError =>
   new AppError('not_found', 'dispatch_id names no dispatch of this execution', { reason: 'UnknownDispatch' });
