@@ -116,8 +116,8 @@ class ConversationDrivers implements Drivers {
   /** Undefined where another replica drives it for now, or it ended meanwhile. */
   async #opened(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
     const known = this.#driven.get(execution.metadata.uid ?? '');
-    // Another replica may drive it by now where this one pauses.
-    const isHere = known !== undefined && known.pause === undefined;
+    // Another replica may drive it by now where this one pauses, unless this one holds it: asked for it, it would begin its pauses anew.
+    const isHere = known !== undefined && (known.pause === undefined || known.isHeld);
     const driven = isHere ? known : await this.#takeOver(execution);
     await Promise.race([driven?.settled, aborted(signal)]);
     return driven?.conversation;

@@ -6,6 +6,7 @@ import type { ModelRequest } from '../../../lib/models/models.ts';
 import type { Tool, ToolAnswer } from '../../../lib/tools/tool.ts';
 import { executionOf, podTool, replyOf, SharedExecutions, specOf, startReplica } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
+import { fasterClock } from '../../../test/support/faster-clock.ts';
 import { createConversationFeed } from '../conversation/live.ts';
 import { type JudgeAgents, JudgeLater } from '../verdicts/judge-agents.ts';
 
@@ -135,6 +136,28 @@ describe('a conversation that Kubernetes refuses for long', () => {
     await vi.waitFor(startedThere, { timeout: 20_000, interval: 100 });
     const here = await paused.drivers.open(execution, AbortSignal.timeout(20_000));
     expect(await here?.channel.ask('pod-1', AbortSignal.timeout(20_000))).toMatchObject({ plan: { command: 'write' } });
+  });
+
+  it('is not tried before the end of its pause where its pod asks the replica that holds it', async () => {
+    const shared = new SharedExecutions();
+    const judges = judgesAfter(Number.POSITIVE_INFINITY);
+    const ask = async () => replyOf('the answer');
+    const execution = executionOf('held');
+    const triedTimes = (times: number) =>
+      vi.waitFor(() => expect(judges.result).toHaveBeenCalledTimes(times), { timeout: 20_000 });
+    const endless = (endlessMs: number): Clock => ({
+      ...systemClock,
+      sleep: (ms, signal) => (ms === endlessMs ? systemClock.sleep(3_600_000, signal) : fasterClock.sleep(ms, signal)),
+    });
+    // Its second try is written down as taken over, and the pause behind that has no end.
+    replicas.start({ shared, spec, judges, ask, clock: endless(3_000) });
+    shared.put(execution);
+    await triedTimes(2);
+    const second = replicas.start({ shared, spec, judges, ask, clock: endless(1_500) });
+    await triedTimes(3);
+    await systemClock.sleep(500);
+    expect(await second.drivers.open(execution, AbortSignal.timeout(3_000))).toBeUndefined();
+    expect(judges.result).toHaveBeenCalledTimes(3);
   });
 
   it('is let go at once where its replica ends in a pause', async () => {
