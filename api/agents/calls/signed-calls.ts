@@ -1,4 +1,3 @@
-import { fitToolContent } from '../../../lib/conversation/fit-tool-content.ts';
 import type { SignedUnderWay } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, hasReason } from '../../../lib/errors.ts';
@@ -7,9 +6,9 @@ import { failure } from '../../../lib/tools/answers.ts';
 import { isRefusal, type ToolArguments } from '../../../lib/tools/tool.ts';
 import { type ConversationDeps, record } from '../conversation/conversation-deps.ts';
 import { isMoving, Stopped } from '../conversation/log.ts';
-import { raiseStorageEvent } from '../conversation/storage-event.ts';
 import { type Answered, answerByPod, unknownOutcome } from '../pods/pod-answer.ts';
 import { type BeginPermit, createBeginPermit } from './begin-permit.ts';
+import { lostAnswer, writtenEnd } from './written-end.ts';
 
 /** A signed call of a tool that runs in the pod, as the driver of the conversation gets it. */
 export interface SignedCall {
@@ -73,14 +72,12 @@ export function createSignedCalls(deps: ConversationDeps, closed: AbortSignal): 
 async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, closed: AbortSignal): Promise<void> {
   const { call_id, tool } = call;
   try {
-    const { answer, ...dispatch } = await answerOf(deps, call, closed).catch((error: unknown) => {
+    const answered = await answerOf(deps, call, closed).catch((error: unknown) => {
       if (closed.aborted || isMoving(error)) throw error;
       return endedBy(deps, call, error);
     });
-    const args = call.arguments as ToolArguments;
-    raiseStorageEvent(deps, { id: call_id, tool, args, outcome: answer.isError ? 'error' : 'ok' });
-    const content = fitToolContent(answer.content);
-    await record(deps, { kind: 'signed_ended', call_id, tool, content, is_error: answer.isError, ...dispatch });
+    const written = writtenEnd(deps, { id: call_id, tool, args: call.arguments as ToolArguments }, answered);
+    await record(deps, { kind: 'signed_ended', call_id, tool, ...written });
   } catch (error) {
     if (closed.aborted || isMoving(error)) return;
     deps.logger.warn({ err: error, call: call_id, tool }, 'signed call interrupted');
@@ -110,7 +107,8 @@ async function answerOf(deps: ConversationDeps, call: SignedUnderWay, closed: Ab
   const { caller } = deps;
   const { tenant, executionId } = caller;
   using permit = createBeginPermit(deps, { tenant, execution_id: executionId });
-  const answered = await answerByPod({ run, caller, args }, (plan) =>
+  const onLost = (error: unknown) => lostAnswer(deps, { id: call.call_id, tool: call.tool }, error);
+  const answered = await answerByPod({ run, caller, args, onLost }, (plan) =>
     dispatch(deps, { call, permit, wanted: { callId: call.call_id, plan, isIdempotent: tool.idempotent } }, closed),
   );
   return answered ?? { answer: permit.isRefused ? failure('SessionRevoked', revoked) : failure('ContainerBusy', busy) };

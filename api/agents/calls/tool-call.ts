@@ -1,7 +1,6 @@
 import { judgeAlias } from '../../../lib/agent/asked-aliases.ts';
 import { notYetMessage } from '../../../lib/caller-error.ts';
 import type { Budget } from '../../../lib/conversation/budget.ts';
-import { fitToolContent } from '../../../lib/conversation/fit-tool-content.ts';
 import { conversationLimits } from '../../../lib/conversation/limits.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
@@ -17,6 +16,7 @@ import { callVerdict, JudgeFailed, judgeCall } from '../verdicts/judge.ts';
 import { refusalByPerson } from '../verdicts/tool-approval.ts';
 import { registeredTools } from './registered-offer.ts';
 import { repeatable, repeatableAsOurselves } from './repeatable.ts';
+import { lostAnswer, writtenEnd } from './written-end.ts';
 
 type CallTool = EffectOf<'call_tool'>;
 
@@ -161,22 +161,10 @@ async function endUnderWay(deps: ConversationDeps, running: Running, signal: Abo
   deps.outliving.taken(id);
 }
 
-async function end(
-  deps: ConversationDeps,
-  { effect: { call }, args }: Running,
-  { answer, ...dispatch }: Answered,
-): Promise<void> {
-  // Before the end is recorded: a replica that dies in between lets the next one raise it again, by the same id.
-  raiseStorageEvent(deps, { id: call.id, tool: call.name, args, outcome: answer.isError ? 'error' : 'ok' });
-  await record(deps, {
-    kind: 'tool_ended',
-    call_id: call.id,
-    tool: call.name,
-    content: fitToolContent(answer.content),
-    is_error: answer.isError,
-    ran: true,
-    ...dispatch,
-  });
+async function end(deps: ConversationDeps, { effect: { call }, args }: Running, answered: Answered): Promise<void> {
+  const { id, name: tool } = call;
+  const written = writtenEnd(deps, { id, tool, args }, answered);
+  await record(deps, { kind: 'tool_ended', call_id: id, tool, ran: true, ...written });
 }
 
 /** Whether a process that made a call of it may still have its answer. */
@@ -205,21 +193,22 @@ async function answerOf(
       const { run } = tool;
       const named = { ...caller, callKey: effect.call.id };
       const once = (until: AbortSignal): Promise<ToolAnswer> => run.run(named, args, until);
-      if (isOnceOnly(tool)) return { answer: await onceOnly(deps, { callId: effect.call.id, once, isAgain }, signal) };
+      if (isOnceOnly(tool)) return { answer: await onceOnly(deps, { call: effect.call, once, isAgain }, signal) };
       return { answer: await repeatableAsOurselves(deps, signal, once) };
     }
-    return await answerByPod({ run: tool.run, caller, args }, (plan) =>
+    const onLost = (error: unknown): ToolAnswer => failedBy(deps, effect.call, error);
+    return await answerByPod({ run: tool.run, caller, args, onLost }, (plan) =>
       channel.dispatch({ callId: effect.call.id, plan, isIdempotent: tool.idempotent }, signal),
     );
   } catch (error) {
     signal.throwIfAborted();
     if (isMoving(error)) throw error;
-    return { answer: failedBy(error) };
+    return { answer: failedBy(deps, effect.call, error) };
   }
 }
 
 interface OnceOnly {
-  readonly callId: string;
+  readonly call: CallTool['call'];
   readonly once: (signal: AbortSignal) => Promise<ToolAnswer>;
   readonly isAgain: boolean;
 }
@@ -227,14 +216,14 @@ interface OnceOnly {
 /** A call that cannot be made again: another driver may have begun it, in a process in which it continues. */
 async function onceOnly(
   deps: ConversationDeps,
-  { callId, once, isAgain }: OnceOnly,
+  { call, once, isAgain }: OnceOnly,
   signal: AbortSignal,
 ): Promise<ToolAnswer> {
-  if (isAgain) return answerElsewhere(deps, callId, signal);
-  return deps.outliving.run(callId, (until) =>
+  if (isAgain) return answerElsewhere(deps, call.id, signal);
+  return deps.outliving.run(call.id, (until) =>
     once(until).catch((error: unknown) => {
       until.throwIfAborted();
-      return failedBy(error);
+      return failedBy(deps, call, error);
     }),
   );
 }
@@ -247,8 +236,7 @@ async function answerElsewhere(
   return (await repeatable({ giveUp }, signal, (until) => outliving.elsewhere(callId, until))) ?? unknownOutcome;
 }
 
-/** @throws what is no AppError. */
-function failedBy(error: unknown): ToolAnswer {
-  if (!(error instanceof AppError)) throw error;
+function failedBy(deps: ConversationDeps, { id, name: tool }: CallTool['call'], error: unknown): ToolAnswer {
+  if (!(error instanceof AppError)) return lostAnswer(deps, { id, tool }, error);
   return { content: `${error.reason}: ${notYetMessage(error) ?? error.message}`, isError: true };
 }

@@ -1,4 +1,11 @@
-import type { DispatchPlan, ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../../lib/tools/tool.ts';
+import type {
+  DispatchPlan,
+  DispatchResult,
+  ToolAnswer,
+  ToolArguments,
+  ToolCaller,
+  ToolRun,
+} from '../../../lib/tools/tool.ts';
 import type { PodChannel } from './pod-channel.ts';
 
 type PodRun = Extract<ToolRun, { kind: 'pod' }>;
@@ -20,6 +27,8 @@ interface PodCall {
   readonly run: PodRun;
   readonly caller: ToolCaller;
   readonly args: ToolArguments;
+  /** The answer where the result of the command cannot be read, for an error of ours. */
+  readonly onLost: (error: unknown) => ToolAnswer;
 }
 
 type Ended = Awaited<ReturnType<PodChannel['dispatch']>>;
@@ -31,13 +40,23 @@ export function answerByPod(
   dispatch: (plan: DispatchPlan) => Promise<Ended | undefined>,
 ): Promise<Answered | undefined>;
 export async function answerByPod(
-  { run, caller, args }: PodCall,
+  call: PodCall,
   dispatch: (plan: DispatchPlan) => Promise<Ended | undefined>,
 ): Promise<Answered | undefined> {
+  const { run, caller, args } = call;
   const plan = run.plan(caller, args);
   if ('isError' in plan) return { answer: plan };
   const ended = await dispatch(plan);
   if (ended === undefined) return undefined;
   const { result, ...place } = ended;
-  return { answer: result === undefined ? unknownOutcome : run.answer(caller, args, result), ...place };
+  return { answer: result === undefined ? unknownOutcome : readResult(call, result), ...place };
+}
+
+/** Never throws: the command has run, and its pod is to hear that its result is taken. */
+function readResult({ run, caller, args, onLost }: PodCall, result: DispatchResult): ToolAnswer {
+  try {
+    return run.answer(caller, args, result);
+  } catch (error) {
+    return onLost(error);
+  }
 }
