@@ -1,5 +1,6 @@
 import { isJsonObject } from '../json-object.ts';
 import type { ModelMessage } from '../models/models.ts';
+import { isTooDeep } from '../nesting.ts';
 import { conversationLimits } from './limits.ts';
 import { sizeOfAll } from './state.ts';
 
@@ -77,7 +78,7 @@ function exchangesOf(messages: readonly ModelMessage[]): ModelMessage[][] {
   return exchanges;
 }
 
-/** Providers refuse arguments that are no JSON object, though a model wrote them. */
+/** Providers refuse arguments that are no JSON object, or are nested deeply, though a model wrote them. */
 function withSoundCalls(message: ModelMessage): ModelMessage {
   if (message.role !== 'assistant' || message.tool_calls === undefined) return message;
   return {
@@ -88,7 +89,8 @@ function withSoundCalls(message: ModelMessage): ModelMessage {
 
 function isObject(text: string): boolean {
   try {
-    return isJsonObject(JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) && !isTooDeep(value);
   } catch {
     return false;
   }

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../json-object.ts';
+import { isTooDeep } from '../nesting.ts';
 import type { LlmProvider } from '../node-config/node-config.ts';
 import type { Exchange } from './exchange.ts';
 import { modelLimits } from './limits.ts';
@@ -28,11 +30,14 @@ export const packageTimeoutMs = 2 * modelLimits.requestMs;
 /** Loads the package of a provider. A process without such a provider never reads it. */
 export type OpenWire = (provider: LlmProvider) => Promise<Wire>;
 
-/** Arguments of an earlier call as an object, which two of the protocols ask for; a model may have written anything. */
+/**
+ * Arguments of an earlier call as an object, which two of the protocols ask for; a model may have written anything. Those that are
+ * nested too deep, which no tool got, could not be written again.
+ */
 export function argumentsObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+    return isJsonObject(value) && !isTooDeep(value) ? { ...value } : {};
   } catch {
     return {};
   }

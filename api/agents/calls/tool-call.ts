@@ -1,9 +1,11 @@
+import { limits } from '../../../crds/limits.ts';
 import { judgeAlias } from '../../../lib/agent/asked-aliases.ts';
 import { notYetMessage } from '../../../lib/caller-error.ts';
 import type { Budget } from '../../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../../lib/conversation/limits.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
+import { isTooDeep } from '../../../lib/nesting.ts';
 import { admitCall } from '../../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../../lib/tools/refusals.ts';
 import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../../lib/tools/tool.ts';
@@ -29,8 +31,7 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
   if (refusal !== undefined) return refuse(deps, effect, refusal);
   const args = argumentsOf(call.arguments);
   if (args === undefined) {
-    const most = conversationLimits.argumentsLength / 1024;
-    return refuse(deps, effect, `InvalidArguments: arguments must be one JSON object of at most ${most} KiB`);
+    return refuse(deps, effect, invalidArguments);
   }
   const { toolbox } = deps;
   const caller = await deps.callerNow(signal);
@@ -54,11 +55,19 @@ function argumentsOf(text: string): ToolArguments | undefined {
   try {
     // Many models send nothing for a tool without parameters.
     const value: unknown = JSON.parse(text.trim() === '' ? noArguments(text) : text);
-    return isJsonObject(value) ? value : undefined;
+    return isJsonObject(value) && !isTooDeep(value) && fitsRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** JSON may write a value longer than a model did: 1e20 takes 21 digits. */
+const fitsRecord = (args: ToolArguments): boolean =>
+  Buffer.byteLength(JSON.stringify(args)) <= conversationLimits.recordBytes;
+
+const invalidArguments =
+  `InvalidArguments: arguments must be one JSON object of at most ${conversationLimits.argumentsLength / 1024} KiB, ` +
+  `${conversationLimits.recordBytes / 1024} KiB with all digits of its numbers, nested in ${limits.jsonDepth} levels at most`;
 
 /** An empty text is what is left of arguments that were too long. */
 const noArguments = (text: string): string => (text === '' ? text : '{}');
