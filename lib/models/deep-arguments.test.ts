@@ -12,7 +12,7 @@ let server: ModelServer;
 beforeAll(async () => void (server = await openModelServer()));
 afterAll(() => server.close());
 
-/** The conversation goes on with the refusal of a call. */
+/** The refusal of a call follows it. */
 const history = (levels: number): readonly ModelMessage[] => {
   const args = `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
   return [

@@ -38,8 +38,8 @@ const callOnce = async ({ messages }: ModelRequest): Promise<ModelReply> =>
 
 const answers = {
   'is nested deeply': { give: async () => ({ content: deep, isError: false }), said: /^\{"a":\[.*\[cut: \d+ more/s },
-  'is an error of ours': { give: async () => broken(), said: /^InternalError: .*may have run/ },
-  'has no text': { give: async () => ({ isError: false }) as ToolAnswer, said: /^InternalError: .*may have run/ },
+  'is an error of ours': { give: async () => broken(), said: /^OutcomeUnknown: .*may have run/ },
+  'has no text': { give: async () => ({ isError: false }) as ToolAnswer, said: /^OutcomeUnknown: .*may have run/ },
 } as const;
 
 it.each(

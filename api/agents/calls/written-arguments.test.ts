@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { ModelMessage, ModelReply } from '../../../lib/models/models.ts';
 import { answer } from '../../../lib/tools/answers.ts';
-import type { Tool } from '../../../lib/tools/tool.ts';
+import type { Tool, ToolAnswer } from '../../../lib/tools/tool.ts';
 import { executionOf, podTool, replyOf, SharedExecutions } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
 
@@ -15,7 +15,7 @@ it.each([
   'arguments within the bound of a call, made of %s, are a call or a refusal of it',
   async (what, args, isRun) => {
     const shared = new SharedExecutions();
-    const run = vi.fn(async () => answer('counted'));
+    const run = vi.fn<() => Promise<ToolAnswer>>(async () => answer('counted'));
     const tools: Tool[] = [{ ...podTool(true), name: 'count', run: { kind: 'api', run } }];
     let read: readonly ModelMessage[] = [];
     const ask = async ({ messages }: { readonly messages: readonly ModelMessage[] }): Promise<ModelReply> => {

@@ -38,7 +38,7 @@ export function lostAnswer(
 ): ToolAnswer {
   logger.error({ err: error, call: id, tool }, 'answer of a tool lost');
   return failure(
-    'InternalError',
+    'OutcomeUnknown',
     'Windlass cannot read how the call ended. It may have run. Look before you call again.',
   );
 }
