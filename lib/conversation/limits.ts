@@ -22,6 +22,8 @@ export const conversationLimits = {
   podSayings: 100,
   /** Texts of one of them as JSON in UTF-8, so that the record fits a message of the event bus. */
   podSayingBytes: 512 * 1024,
+  /** Dispatches of one execution that are remembered, those under way among them (ADR 0160). */
+  dispatchesKept: 64,
   /** Final text in UTF-8: it is part of an object, with the input, and etcd takes 1.5 MiB. */
   outputBytes: 512 * 1024,
   /** Size limit of a judge's feedback to the agent. */

@@ -2,6 +2,7 @@ import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import { defined } from '../defined.ts';
 import { AppError } from '../errors.ts';
 import type { ModelMessage, ModelToolCall } from '../models/models.ts';
+import { conversationLimits } from './limits.ts';
 import type { ConversationRecord, Usage } from './record.ts';
 
 type RecordOf<K extends ConversationRecord['kind']> = Extract<ConversationRecord, { kind: K }>;
@@ -53,7 +54,7 @@ export interface ConversationState {
   readonly podSaid: Set<string>;
   /** Sayings of the pod since the model was asked: no text comes between a question, its calls and their answers. */
   unasked: ModelMessage[];
-  /** Hash of the result of each dispatch that has ended, by its id. */
+  /** Dispatches under way, and the last that have ended, each with the hash of its result (ADR 0160). */
   readonly dispatches: Map<string, string | undefined>;
   /** Text of the last reply, where it calls no tool and is not completed. */
   answer: { readonly text: string; readonly isCut: boolean } | undefined;
@@ -134,9 +135,9 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
     state.underWay = { call_id, tool, arguments: args };
   },
   dispatched(state, { call_id, dispatch_id, pod_uid }) {
-    state.dispatches.set(dispatch_id, undefined);
     const call = state.underWay?.call_id === call_id ? state.underWay : state.signed.get(call_id);
     if (call !== undefined) call.dispatch = { dispatch_id, pod_uid };
+    rememberDispatch(state, dispatch_id, undefined);
   },
   pod_said(state, { key, texts }) {
     // Older versions wrote the same down twice where two requests said it at once.
@@ -151,7 +152,7 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
   },
   signed_ended(state, { call_id, dispatch_id, result_hash }) {
     state.signed.delete(call_id);
-    if (dispatch_id !== undefined) state.dispatches.set(dispatch_id, result_hash);
+    if (dispatch_id !== undefined) rememberDispatch(state, dispatch_id, result_hash);
   },
   tool_ended: foldToolEnd,
   iteration_judged(state, record) {
@@ -210,9 +211,28 @@ function foldToolEnd(state: ConversationState, record: RecordOf<'tool_ended'>): 
   state.underWay = undefined;
   state.calls = state.calls.filter(({ id }) => id !== call_id);
   if (ran) state.toolCalls += 1;
-  if (dispatch_id !== undefined) state.dispatches.set(dispatch_id, result_hash);
+  if (dispatch_id !== undefined) rememberDispatch(state, dispatch_id, result_hash);
   say(state, { role: 'tool', tool_call_id: call_id, name: tool, content });
 }
+
+/** The newest at the end. A pod runs one command at a time, so that it reports none again behind so many others. */
+function rememberDispatch(state: ConversationState, id: string, resultHash: string | undefined): void {
+  const { dispatches } = state;
+  if (!dispatches.delete(id)) state.bytes += dispatchBytes;
+  dispatches.set(id, resultHash);
+  if (dispatches.size <= conversationLimits.dispatchesKept) return;
+  const oldest = dispatches.keys().find((one) => !isDispatchUnderWay(state, one));
+  if (oldest !== undefined && dispatches.delete(oldest)) state.bytes -= dispatchBytes;
+}
+
+/** Bytes of heap that an id with its hash takes, about. */
+const dispatchBytes = 512;
+
+/** Whether the call of a dispatch has not ended. */
+export const isDispatchUnderWay = (
+  { underWay, signed }: Pick<ConversationState, 'underWay' | 'signed'>,
+  dispatchId: string,
+): boolean => [underWay, ...signed.values()].some((call) => call?.dispatch?.dispatch_id === dispatchId);
 
 function count(state: ConversationState, { input_tokens: read, output_tokens: written, cost_usd: cost }: Usage): void {
   state.inputTokens += read;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { aborted } from '../../../lib/aborted.ts';
-import type { CallUnderWay, ConversationState } from '../../../lib/conversation/state.ts';
+import { type CallUnderWay, type ConversationState, isDispatchUnderWay } from '../../../lib/conversation/state.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import type { DispatchPlan, DispatchResult } from '../../../lib/tools/tool.ts';
@@ -146,6 +146,7 @@ export class PodChannel {
     const offer = [...this.#offers.values()].find((one) => one.dispatchId === dispatchId);
     if (offer !== undefined) {
       this.#offers.delete(offer.callId);
+      this.#forgetEnded();
       this.#reported.set(dispatchId, resultHash);
       offer.settle({ result, dispatch_id: dispatchId, result_hash: resultHash });
     }
@@ -156,8 +157,12 @@ export class PodChannel {
   }
 
   #isUnderWay(dispatchId: string): boolean {
-    const { underWay, signed } = this.#deps.log.state;
-    return [underWay, ...signed.values()].some((call) => call?.dispatch?.dispatch_id === dispatchId);
+    return isDispatchUnderWay(this.#deps.log.state, dispatchId);
+  }
+
+  /** The log has the hashes of results whose ends are written down. */
+  #forgetEnded(): void {
+    for (const id of this.#reported.keys()) if (!this.#isUnderWay(id)) this.#reported.delete(id);
   }
 
   /** The pod that was given the command of a call last. */
