@@ -19,7 +19,8 @@ export default defineConfig({
           maxWorkers: '100%',
           // Concurrent tests of a file wait for the most part.
           maxConcurrency: 8,
-          testTimeout: 30_000,
+          // Tests wait for conditions. On a machine shared with others, those of two files take three times as long.
+          testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
