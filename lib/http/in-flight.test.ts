@@ -152,7 +152,7 @@ describe('the bytes of signed calls', () => {
 });
 
 describe('the bytes of pods', () => {
-  const half = bodyLimits.raw.pod / 2;
+  const half = Math.min(bodyLimits.raw.pod, bodyLimits.parsed.pod) / 2;
   /** A request whose body came as a whole, and whose tenant is known. */
   async function ofPod(tenant: string, bytes: number): Promise<InFlightRequest> {
     const request = inFlight.enter('pod');
