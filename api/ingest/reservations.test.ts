@@ -25,9 +25,9 @@ afterEach(async () => {
 
 afterAll(() => nats.stop());
 
-/** One replica with a connection of its own. */
-function aReplica(ttlMs = 3_600_000): Reservations {
-  const bucket = nats.connect().bucket<KeyReservation>({ name: `reservations-${ttlMs}`, ttlMs });
+/** One replica with a connection of its own, which is there. */
+async function aReplica(ttlMs = 3_600_000): Promise<Reservations> {
+  const bucket = (await nats.connected()).bucket<KeyReservation>({ name: `reservations-${ttlMs}`, ttlMs });
   return createReservations({ bucket, clock, findExecution: async (_namespace, id) => executions.get(id) });
 }
 
@@ -44,7 +44,7 @@ const duplicateOf = (originalStimulusId: string): Acquired => ({ kind: 'duplicat
 
 describe('a key', () => {
   it('AMB-049 STIM-36 belongs to one of 200 submissions to two replicas, and the others are its duplicates', async () => {
-    const replicas = [aReplica(), aReplica()];
+    const replicas = [await aReplica(), await aReplica()];
     const key = newKey();
     const results = await Promise.all(
       Array.from({ length: 200 }, async (_, index) => {
@@ -63,7 +63,7 @@ describe('a key', () => {
   });
 
   it('AMB-047 is free again once it was released, for exactly one of those who wait', async () => {
-    const [first, second] = [aReplica(), aReplica()];
+    const [first, second] = [await aReplica(), await aReplica()];
     const key = newKey();
     const held = await hold(first, key, 'refused');
     const waiting = ['a', 'b', 'c'].map((id) => acquire(second, key, id));
@@ -76,7 +76,7 @@ describe('a key', () => {
   });
 
   it('STIM-36 runs again when its time is over', async () => {
-    const replica = aReplica(1_000);
+    const replica = await aReplica(1_000);
     const key = newKey();
     await replica.settle(await hold(replica, key, 'first'), 'execution');
     expect(await acquire(replica, key, 'second')).toEqual(duplicateOf('first'));
@@ -85,7 +85,7 @@ describe('a key', () => {
   });
 
   it('is refused with 503 at once while the store is away, and works when it is back', async () => {
-    const replica = aReplica();
+    const replica = await aReplica();
     const key = newKey();
     await hold(replica, newKey(), 'warm');
     await nats.server.kill();
@@ -101,7 +101,7 @@ describe('a key', () => {
 
 describe('a replica that died', () => {
   it('before it created the execution: the key is contested until the lease ends, then taken over under the same id', async () => {
-    const [dead, alive] = [aReplica(), aReplica()];
+    const [dead, alive] = [await aReplica(), await aReplica()];
     const key = newKey();
     await hold(dead, key, 'original');
     offset = leaseMs - 5_000;
@@ -116,7 +116,7 @@ describe('a replica that died', () => {
   });
 
   it('after it created the execution: the next attempt is a duplicate without waiting for the lease', async () => {
-    const [dead, alive] = [aReplica(), aReplica()];
+    const [dead, alive] = [await aReplica(), await aReplica()];
     const key = newKey();
     await hold(dead, key, 'original');
     executions.set('original', 'execution');
@@ -129,9 +129,9 @@ describe('a replica that died', () => {
 
   it('and is followed by many: one of them takes over', async () => {
     const key = newKey();
-    await hold(aReplica(), key, 'original');
+    await hold(await aReplica(), key, 'original');
     offset = leaseMs;
-    const replicas = [aReplica(), aReplica()];
+    const replicas = [await aReplica(), await aReplica()];
     const attempts = Array.from({ length: 50 }, async (_, index) => {
       const replica = replicas[index % 2] as Reservations;
       const acquired = await acquire(replica, key, `retry-${index}`);
@@ -146,7 +146,7 @@ describe('a replica that died', () => {
   });
 
   it('and only slept cannot release or settle what was taken over from it', async () => {
-    const [slow, quick] = [aReplica(), aReplica()];
+    const [slow, quick] = [await aReplica(), await aReplica()];
     const key = newKey();
     const stale = await hold(slow, key, 'original');
     offset = leaseMs;
@@ -160,7 +160,7 @@ describe('a replica that died', () => {
 
 describe('renewing', () => {
   it('costs nothing while there is time to create, and the lease begins anew after that', async () => {
-    const replica = aReplica();
+    const replica = await aReplica();
     const key = newKey();
     const held = await hold(replica, key, 'original');
     offset = createWithinMs - 1_000;
@@ -169,15 +169,15 @@ describe('renewing', () => {
     const renewed = await replica.renew(held);
     expect(renewed.revision).toBeGreaterThan(held.revision);
     offset = leaseMs + 1_000;
-    await expect(acquire(aReplica(), key, 'retry')).rejects.toBeInstanceOf(ContestedKeyError);
+    await expect(acquire(await aReplica(), key, 'retry')).rejects.toBeInstanceOf(ContestedKeyError);
   });
 
   it('tells a replica that slept that another one is at work', async () => {
-    const slow = aReplica();
+    const slow = await aReplica();
     const key = newKey();
     const stale = await hold(slow, key, 'original');
     offset = leaseMs;
-    await hold(aReplica(), key, 'retry');
+    await hold(await aReplica(), key, 'retry');
     await expect(slow.renew(stale)).rejects.toBeInstanceOf(ContestedKeyError);
   });
 });
@@ -185,9 +185,9 @@ describe('renewing', () => {
 describe('a sender that leaves', () => {
   it('while it waits for another submission is let go', async () => {
     const key = newKey();
-    await hold(aReplica(), key, 'original');
+    await hold(await aReplica(), key, 'original');
     const leave = new AbortController();
-    const waiting = aReplica().acquire({ key, namespace: 'n', stimulusId: 's', signal: leave.signal });
+    const waiting = (await aReplica()).acquire({ key, namespace: 'n', stimulusId: 's', signal: leave.signal });
     leave.abort();
     await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
   });

@@ -78,7 +78,7 @@ describe('the list of registered tools', () => {
     ['a context that is not in the cache', { security_context: 'other' }],
     ['a tenant whose context is not in the cache', { tenant: 'other' }],
   ])('is an error for %s: without its tools an agent would do something else', async (_title, query) => {
-    await expect(asked(all, query)).rejects.toMatchObject({ code: 'unavailable', reason: 'ToolsUnsettled' });
+    await expect(asked(all, query)).rejects.toMatchObject({ code: 'unavailable', reason: 'ContextUnread' });
   });
 
   it('is an error while a tool that the agent may call settles, and has every other one', async () => {
