@@ -4,7 +4,7 @@ import { contracts } from '../../api/routes/contracts.ts';
 import type { Contract } from '../../lib/http/contract.ts';
 
 /** Requests that are made up for each operation, beside those that cover its boundaries one by one. */
-export const leastExamples = 200;
+export const leastExamples = 100;
 
 /** Operations that were given fewer, one sentence each. `events` is the file that Schemathesis writes meanwhile. */
 export async function shortOf(events: string): Promise<string[]> {
