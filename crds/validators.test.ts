@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { oneOf } from './schema/parts.ts';
@@ -177,5 +178,17 @@ describe('the problems of one value', () => {
     expect(validate({ items: Array.from({ length: smallValue }, () => 1e308) }).map(({ message }) => message)).toEqual([
       'must have at most 3 items',
     ]);
+  });
+});
+
+describe('the schemas that are compiled without a look at their own form', () => {
+  const judge = new Ajv2020({ strict: true, discriminator: true, logger: false });
+
+  it.each(Object.entries({ ...validateSpec, validateManifest }))('%s is valid JSON Schema', (_kind, { jsonSchema }) => {
+    expect([judge.validateSchema(jsonSchema()), judge.errors]).toEqual([true, null]);
+  });
+
+  it('are refused where they are not', () => {
+    expect(judge.validateSchema({ type: 'text' })).toBe(false);
   });
 });
