@@ -1,6 +1,5 @@
-import { isJsonObject } from '../json-object.ts';
+import { callArguments } from '../models/call-arguments.ts';
 import type { ModelMessage } from '../models/models.ts';
-import { isTooDeep } from '../nesting.ts';
 import { conversationLimits } from './limits.ts';
 import { sizeOfAll } from './state.ts';
 
@@ -83,15 +82,8 @@ function withSoundCalls(message: ModelMessage): ModelMessage {
   if (message.role !== 'assistant' || message.tool_calls === undefined) return message;
   return {
     ...message,
-    tool_calls: message.tool_calls.map((call) => (isObject(call.arguments) ? call : { ...call, arguments: '{}' })),
+    tool_calls: message.tool_calls.map((call) =>
+      callArguments(call.arguments) === undefined ? { ...call, arguments: '{}' } : call,
+    ),
   };
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) && !isTooDeep(value);
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,5 @@
-import { isJsonObject } from '../json-object.ts';
-import { isTooDeep } from '../nesting.ts';
 import type { LlmProvider } from '../node-config/node-config.ts';
+import { callArguments } from './call-arguments.ts';
 import type { Exchange } from './exchange.ts';
 import { modelLimits } from './limits.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
@@ -34,11 +33,4 @@ export type OpenWire = (provider: LlmProvider) => Promise<Wire>;
  * Arguments of an earlier call as an object, which two of the protocols ask for; a model may have written anything. Those that are
  * nested too deep, which no tool got, could not be written again.
  */
-export function argumentsObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) && !isTooDeep(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
-}
+export const argumentsObject = (text: string): Record<string, unknown> => ({ ...callArguments(text) });

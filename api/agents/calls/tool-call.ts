@@ -4,8 +4,7 @@ import { notYetMessage } from '../../../lib/caller-error.ts';
 import type { Budget } from '../../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../../lib/conversation/limits.ts';
 import { AppError } from '../../../lib/errors.ts';
-import { isJsonObject } from '../../../lib/json-object.ts';
-import { isTooDeep } from '../../../lib/nesting.ts';
+import { callArguments } from '../../../lib/models/call-arguments.ts';
 import { admitCall } from '../../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../../lib/tools/refusals.ts';
 import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../../lib/tools/tool.ts';
@@ -52,13 +51,9 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
 }
 
 function argumentsOf(text: string): ToolArguments | undefined {
-  try {
-    // Many models send nothing for a tool without parameters.
-    const value: unknown = JSON.parse(text.trim() === '' ? noArguments(text) : text);
-    return isJsonObject(value) && !isTooDeep(value) && fitsRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  // Many models send nothing for a tool without parameters.
+  const args = callArguments(text.trim() === '' ? noArguments(text) : text);
+  return args !== undefined && fitsRecord(args) ? args : undefined;
 }
 
 /** JSON may write a value longer than a model did: 1e20 takes 21 digits. */
