@@ -37,10 +37,11 @@ start_process() {
   mkdir -p "$cluster_dir/run" "$cluster_dir/log"
   [[ -f $log ]] && mv "$log" "$log.1"
   # Its own session, so that Ctrl-C here does not reach it; and without a proxy, which would be asked for cluster
-  # addresses it cannot know.
+  # addresses it cannot know. Programs in Go collect their garbage less often: memory is plentiful, processors are few.
   (
     close_files
-    exec setsid env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy -u ALL_PROXY -u all_proxy "$@"
+    exec setsid env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy -u ALL_PROXY -u all_proxy \
+      "GOGC=${GOGC:-400}" "$@"
   ) >"$log" 2>&1 </dev/null &
   pid=$!
   echo "$pid $(process_start_time "$pid")" >"$cluster_dir/run/$name.pid"

@@ -3,8 +3,11 @@ import { createInterface } from 'node:readline';
 import { contracts } from '../../api/routes/contracts.ts';
 import type { Contract } from '../../lib/http/contract.ts';
 
-/** Requests that are made up for each operation, beside those that cover its boundaries one by one. */
-export const leastExamples = 100;
+/**
+ * Requests that are made up for each operation, beside those that cover its boundaries one by one. SCHEMATHESIS_EXAMPLES
+ * asks for more.
+ */
+export const leastExamples = Number(process.env['SCHEMATHESIS_EXAMPLES'] ?? 30);
 
 /** Operations that were given fewer, one sentence each. `events` is the file that Schemathesis writes meanwhile. */
 export async function shortOf(events: string): Promise<string[]> {
