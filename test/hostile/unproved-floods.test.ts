@@ -23,9 +23,9 @@ import { startTestServer, type TestServer } from '../support/http-server.ts';
 import { aSigner, type Signer } from '../support/seal-world.ts';
 
 /** More than strangers have places and a line for, by more than the places of both pools. */
-const floodOfStrangers = 500;
-/** More than both pools together have places and lines for. */
-const floodOfHolders = 1_300;
+const floodOfStrangers = 360;
+/** More than the pool of holders has places and a line for. */
+const floodOfHolders = 1_100;
 /** Proofs of one stranger's address at once: four fifths of 16. */
 const ofStranger = 12;
 
@@ -184,7 +184,7 @@ async function fill(door: Door, callOf: () => Sealed, flood: number): Promise<Pr
     if (status === 503) refused += 1;
     return status;
   });
-  await vi.waitFor(() => expect(refused).toBeGreaterThan(flood / 2), { timeout: 60_000 });
+  await vi.waitFor(() => expect(refused).toBeGreaterThan(flood / 3), { timeout: 60_000 });
   isSlow = false;
   return calls;
 }
