@@ -14,9 +14,9 @@ import { answerJson, startHttpPeer } from '../support/http-peer.ts';
 import { startTestMcpServer } from '../support/mcp-server.ts';
 
 /** Longer than a connection that answers nothing takes to be given up, and than a call may take. */
-const outageSeconds = 30;
+const outageSeconds = 20;
 /** Calls of an outage begin until then: each has more than its bound to end before NATS is back. */
-const lastCallSecond = 15;
+const lastCallSecond = 12;
 
 let provider: OidcServer;
 beforeAll(async () => {
@@ -100,7 +100,7 @@ async function startWorld() {
   const replica = await startGatewayReplica({
     nats: nats.server.url,
     notes: notes.url,
-    notesSeconds: 12,
+    notesSeconds: 8,
     lists,
     env: {
       SEAL_GATEWAY_OPERATOR_JWT_ISSUER: provider.issuer,
@@ -163,7 +163,7 @@ async function aSession(world: World, executionId: string) {
 
 type Session = Awaited<ReturnType<typeof aSession>>;
 
-/** Calls whose upstream has them when NATS falls away. Those of the MCP server come last: it has twelve seconds for each. */
+/** Calls whose upstream has them when NATS falls away. Those of the MCP server come last: it has eight seconds for each. */
 async function callsInFlight(world: World, session: Session) {
   const held = { between: '/first', last: '/second', across: '/first', note: '/note', silent: '/note' };
   const calls = new Map<string, { answer: ReturnType<Session['send']>; signed: object; open: () => void }>();
@@ -212,7 +212,7 @@ interface AuditRow {
   readonly invocationid?: string;
 }
 
-describe.concurrent('a gateway whose NATS is away for half a minute with calls in flight', () => {
+describe.concurrent('a gateway whose NATS is away for twenty seconds with calls in flight', () => {
   it.each([
     ['is killed', (nats: World['nats']) => nats.kill(), (nats: World['nats']) => nats.start()],
     ['answers nothing', (nats: World['nats']) => nats.freeze(), async (nats: World['nats']) => nats.thaw()],
