@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import { decodeLog } from '../../test/support/decode-log.ts';
+import { rounds } from '../../test/support/rounds.ts';
 import type { Captured } from './capture.ts';
 import type { StreamName } from './captured-streams.ts';
 import { parseTerminationMessage } from './parse-trailer.ts';
@@ -82,7 +83,7 @@ describe('a log of the real runner', () => {
           expect(isWhole(captured, name, want)).toBe(true);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(20) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import Handlebars from 'handlebars';
 import { describe, expect, it } from 'vitest';
+import { rounds } from '../../test/support/rounds.ts';
 import { reservedStateNames } from '../../crds/reserved-names.ts';
 import { LargeValue } from './large-value.ts';
 import { limits } from '../../crds/limits.ts';
@@ -460,7 +461,7 @@ describe('properties', () => {
         const wanted = orRefused(() => handlebars.compile(template, { noEscape: true })({ input }));
         expect(orRefused(() => text(template, { input }))).toBe(wanted);
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(170) },
     );
   });
 
