@@ -207,63 +207,6 @@ describe('who waits', () => {
   });
 });
 
-describe('a pool of which all that is held comes back', () => {
-  const returned = (size: number): FairPool => poolOf({ size, isReturned: true });
-
-  it('gives what comes back to the first that wants more than is free, and what was free to the others', async () => {
-    const pool = returned(100);
-    const held = fill(pool, 'b', 10).concat(fill(pool, 'x', 10));
-    expect(pool.used).toBe(80 + 10);
-    const { admitted, places, queue } = line(pool);
-    queue('a', 'large', 60);
-    queue('c', 'small', 5);
-    queue('d', 'next', 5);
-    await settled();
-    // Ten were free.
-    expect([admitted, pool.tryEnter({ tenant: 'late' })]).toEqual([['small', 'next'], undefined]);
-    for (const place of held.slice(0, 5)) place.leave();
-    queue('e', 'late', 5);
-    await settled();
-    expect(admitted).toEqual(['small', 'next']);
-    // It is lent again.
-    places[0]?.leave();
-    await settled();
-    expect(admitted).toEqual(['small', 'next', 'late']);
-    for (const place of held.slice(5, 7)) place.leave();
-    await settled();
-    expect(admitted.at(-1)).toBe('large');
-    for (const place of [...held, ...places]) place.leave();
-    expect(pool.used).toBe(0);
-  });
-
-  it.each([
-    { cost: 79, lent: 21 },
-    { cost: 80, lent: 20 },
-    { cost: 81, lent: 19 },
-    { cost: 100, lent: 0 },
-  ])('lends $lent of 100 while one waits for $cost', ({ cost, lent }) => {
-    const pool = returned(100);
-    pool.tryEnter({ tenant: 'b', cost: 70 });
-    void pool.enter({ tenant: 'a', cost });
-    for (const tenant of 'cdefghijklmnopqrstuvwxyz') fill(pool, tenant);
-    expect(pool.used - 70).toBe(lent);
-  });
-
-  it('is kept for a waiter no longer than that waits', async () => {
-    const pool = returned(10);
-    const held = pool.tryEnter({ tenant: 'b', cost: 8 });
-    const stop = new AbortController();
-    const given = pool.enter({ tenant: 'a', cost: 10, signal: stop.signal });
-    const { admitted, queue } = line(pool);
-    queue('c', 'c');
-    await settled();
-    expect([admitted, held?.grow(9)]).toEqual([[], false]);
-    stop.abort(new Error('enough'));
-    await expect(given).rejects.toThrow('enough');
-    expect([admitted, pool.waiting]).toEqual([['c'], 0]);
-  });
-});
-
 it('a task gives its place back when it ends, however it ends, and once', async () => {
   const pool = poolOf({ size: 1 });
   expect(await pool.run({ tenant: 'a' }, async () => pool.used)).toBe(1);

@@ -33,11 +33,6 @@ interface FairPoolOptions {
   readonly waitMs?: number;
   /** How much more than what is left free one tenant may hold; with 1 it gets half. Default: `holdPerFree`. */
   readonly perFree?: number;
-  /**
-   * What is held comes back by itself, whatever its holders do. Then one that holds nothing is served in bounded time, however much it
-   * wants: it is given what comes back. Default: what is held may be held for ever, and others pass it after `bigWaitMs`.
-   */
-  readonly isReturned?: boolean;
 }
 
 /**
@@ -105,31 +100,19 @@ interface Holding {
   held: number;
 }
 
-/** The pool is kept for the first one that wants more than is free. The others have what was free, but for what it will need. */
-interface Keeping {
-  readonly holding: Holding;
-  readonly waiter: Waiter;
-  readonly lendable: number;
-  /** Held by those that were served since. */
-  lent: number;
-}
-
 class SharedPool implements FairPool {
   readonly #size: number;
   readonly #waitingMax: number;
   readonly #clock: Clock;
   readonly #waitMs: number;
   readonly #perFree: number;
-  readonly #isReturned: boolean;
   /** Tenants that hold something or wait, in the order of their turns. */
   readonly #holdings = new Map<string, Holding>();
   #used = 0;
   #waiting = 0;
-  #kept: Keeping | undefined;
 
   constructor(options: FairPoolOptions) {
     const { size, waiting = Number.POSITIVE_INFINITY, clock, waitMs = longestWaitMs, perFree = holdPerFree } = options;
-    this.#isReturned = options.isReturned ?? false;
     this.#size = size;
     this.#waitingMax = waiting;
     this.#clock = clock;
@@ -161,7 +144,7 @@ class SharedPool implements FairPool {
   tryEnter({ tenant, cost = 1 }: PoolRequest): PoolPart | undefined {
     const holding = this.#holdingOf(tenant);
     const wanted = Math.min(cost, this.#size);
-    const isFirst = holding.line.size === 0 && this.#mayPass(holding, wanted);
+    const isFirst = holding.line.size === 0 && !this.#isAwaitedByTheBig();
     if (isFirst && mayHold(holding.held, this.#size - this.#used, wanted, this.#perFree))
       return this.#hand(holding, wanted);
     this.#forgetIdle(holding);
@@ -199,7 +182,6 @@ class SharedPool implements FairPool {
       const off = signal === undefined ? undefined : onAbort(signal, () => giveUp(signal.reason));
       holding.line.add(waiter);
       this.#waiting += 1;
-      this.#keepForFirst();
     });
   }
 
@@ -214,14 +196,11 @@ class SharedPool implements FairPool {
   }
 
   #hand(holding: Holding, cost: number): PoolPart {
-    const lender = this.#kept;
-    if (lender !== undefined) lender.lent += cost;
     holding.held += cost;
     this.#used += cost;
     let held = cost;
     const keep = (rest: number): void => {
       if (rest >= held) return;
-      if (lender !== undefined) lender.lent -= held - rest;
       holding.held -= held - rest;
       this.#used -= held - rest;
       held = rest;
@@ -244,8 +223,7 @@ class SharedPool implements FairPool {
 
   /** Work that has begun comes before what its tenant waits for: nothing else gives places back. */
   #mayGrow(holding: Holding, more: number): boolean {
-    if (this.#kept !== undefined || this.#isAwaitedByTheBig()) return false;
-    return mayHold(holding.held, this.#size - this.#used, more, this.#perFree);
+    return !this.#isAwaitedByTheBig() && mayHold(holding.held, this.#size - this.#used, more, this.#perFree);
   }
 
   #drop(holding: Holding, waiter: Waiter): void {
@@ -262,7 +240,6 @@ class SharedPool implements FairPool {
       if (waiter === undefined) return;
       holding.line.delete(waiter);
       this.#waiting -= 1;
-      if (this.#kept?.waiter === waiter) this.#kept = undefined;
       // Its next turn comes after everybody else's.
       this.#holdings.delete(holding.tenant);
       this.#holdings.set(holding.tenant, holding);
@@ -272,52 +249,20 @@ class SharedPool implements FairPool {
 
   /** The tenant whose turn is next; undefined where none that waits may begin. */
   #next(): Holding | undefined {
-    this.#keepForFirst();
     if (this.#waiting === 0 || this.#isAwaitedByTheBig()) return undefined;
     const free = this.#size - this.#used;
-    if (this.#kept !== undefined && this.#kept.waiter.cost <= free) return this.#kept.holding;
     let least: Holding | undefined;
     for (const holding of this.#holdings.values()) {
+      const [waiter] = holding.line;
       const isLess = least === undefined || holding.held < least.held;
-      if (isLess && this.#mayBegin(holding, free)) least = holding;
+      if (waiter !== undefined && isLess && mayHold(holding.held, free, waiter.cost, this.#perFree)) least = holding;
     }
     return least;
   }
 
-  #mayBegin(holding: Holding, free: number): boolean {
-    const [waiter] = holding.line;
-    if (waiter === undefined || !this.#mayPass(holding, waiter.cost)) return false;
-    return mayHold(holding.held, free, waiter.cost, this.#perFree);
-  }
-
-  /** Whether it takes nothing that another one is to have first. */
-  #mayPass(holding: Holding, cost: number): boolean {
-    const kept = this.#kept;
-    if (kept === undefined) return !this.#isAwaitedByTheBig();
-    return kept.holding === holding || kept.lent + cost <= kept.lendable;
-  }
-
-  /**
-   * The next is the one that has waited longest for its turn among the tenants that hold nothing: each is served in bounded time,
-   * since all that is held comes back. One that holds something soon holds nothing, since its line stops with it.
-   */
-  #keepForFirst(): void {
-    if (!this.#isReturned) return;
-    if (this.#kept?.holding.line.has(this.#kept.waiter) === true) return;
-    this.#kept = undefined;
-    const free = this.#size - this.#used;
-    for (const holding of this.#holdings.values()) {
-      const [waiter] = holding.line;
-      if (holding.held > 0 || waiter === undefined) continue;
-      const lendable = Math.min(free, this.#size - waiter.cost);
-      if (waiter.cost > free) this.#kept = { holding, waiter, lendable, lent: 0 };
-      return;
-    }
-  }
-
   /** A tenant that holds nothing waits for more than is free: the small ones would pass it for ever. */
   #isAwaitedByTheBig(): boolean {
-    if (this.#waiting === 0 || this.#isReturned) return false;
+    if (this.#waiting === 0) return false;
     const free = this.#size - this.#used;
     const now = this.#clock.steadyMs();
     for (const { held, line } of this.#holdings.values()) {

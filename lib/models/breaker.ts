@@ -1,15 +1,9 @@
 import type { Clock } from '../clock.ts';
-import type { PoolPart } from '../fair-pool.ts';
-import { type Circuit, createCircuit, type Entry } from './circuit.ts';
+import { type Circuit, createCircuit } from './circuit.ts';
 import { modelLimits } from './limits.ts';
 
-/** A question that need not wait any more. Dispose of it when it has ended: a trial then makes room for the next one. */
+/** A question that is sent. Dispose of it when it has ended: a trial then makes room for the next one. */
 export interface ModelTurn extends Disposable {
-  /**
-   * Asked before the question is sent. False where the provider has begun to rest since, or the trial has made room for the next one:
-   * the question waits anew.
-   */
-  readonly isValid: boolean;
   /** The answer has begun. A trial is over with that. */
   begun(): void;
   /** The provider answered, with whatever it was. */
@@ -18,24 +12,32 @@ export interface ModelTurn extends Disposable {
 }
 
 /**
- * Circuit breaker of one provider. After so many failures in a row questions wait for a while; then one at a time is sent, until
- * one is answered. Each has ten seconds, from its turn on: it may wait for tokens or a place that another one has. Failures of one tenant make that tenant wait: the provider may fail because of its questions. Failures of several
- * make all wait (ADR 0155).
+ * Circuit breaker of one provider. After so many failures in a row no question is sent for a while; then one at a time is, until
+ * one is answered. Each is the trial for ten seconds, from its begin on. Failures of one tenant shut it for that tenant: the provider
+ * may fail because of its questions. Failures of several shut it for all (ADR 0155).
  */
 export interface Breaker {
-  /** Rejects as `FairPool.enter` does. */
-  enter(entry: Entry): Promise<ModelTurn>;
-  /** Whether questions of the tenant wait. */
+  /** Whether questions of the tenant wait, or are sent as trials alone. */
   isOpenFor(tenant: string): boolean;
-  /** Questions that wait. */
-  readonly waiting: number;
+  /** No question of any tenant may be sent just now. */
+  readonly isShut: boolean;
+  /** No question of the tenant may be sent just now, for failures of its own. */
+  isShutFor(tenant: string): boolean;
+  /** Steady time at which one of these may end by itself. */
+  readonly changesAt: number;
+  /** A question is sent. Where it may not be, nothing prevents it. */
+  begin(tenant: string): ModelTurn;
 }
 
-/** Hears when questions begin to wait, and when they need not any more. Without a tenant: those of all. */
-type OnRest = (isResting: boolean, tenant?: string) => void;
+interface BreakerOptions {
+  /** Hears when questions begin to wait, and when they need not any more. Without a tenant: those of all. */
+  readonly onRest?: (isResting: boolean, tenant?: string) => void;
+  /** Whether questions of the tenant wait: its failures are not forgotten then. */
+  readonly isAwaited?: (tenant: string) => boolean;
+}
 
-export function createBreaker(clock: Clock, onRest: OnRest = () => undefined): Breaker {
-  return new TenantBreaker(clock, onRest);
+export function createBreaker(clock: Clock, options: BreakerOptions = {}): Breaker {
+  return new TenantBreaker(clock, options);
 }
 
 /** How long failures of a tenant are remembered that asks no more. */
@@ -43,62 +45,46 @@ const rememberedMs = 600_000;
 
 class TenantBreaker implements Breaker {
   readonly #clock: Clock;
-  readonly #onRest: OnRest;
+  readonly #onRest: NonNullable<BreakerOptions['onRest']>;
+  readonly #isAwaited: NonNullable<BreakerOptions['isAwaited']>;
   readonly #shared: Circuit;
   /** Those of tenants whose last question failed, the one that failed last at the end. */
   readonly #own = new Map<string, Circuit>();
 
-  constructor(clock: Clock, onRest: OnRest) {
+  constructor(clock: Clock, { onRest = () => undefined, isAwaited = () => false }: BreakerOptions) {
     this.#clock = clock;
     this.#onRest = onRest;
+    this.#isAwaited = isAwaited;
     this.#shared = createCircuit(clock, modelLimits.breakerFailuresOfOne);
-  }
-
-  get waiting(): number {
-    return [...this.#own.values()].reduce((sum, own) => sum + own.waiting, this.#shared.waiting);
   }
 
   isOpenFor(tenant: string): boolean {
     return this.#shared.isOpen || this.#own.get(tenant)?.isOpen === true;
   }
 
-  async enter(entry: Entry): Promise<ModelTurn> {
-    const ownTrial = await this.#own.get(entry.tenant)?.enter(entry);
-    try {
-      return this.#turn(entry.tenant, { own: ownTrial, shared: await this.#shared.enter(entry) });
-    } catch (error) {
-      ownTrial?.leave();
-      throw error;
-    }
+  get isShut(): boolean {
+    return this.#shared.isShut;
   }
 
-  #turn(tenant: string, trials: Trials): ModelTurn {
-    const ended = new AbortController();
-    let isOver = false;
-    const leave = (): void => {
-      isOver = true;
-      trials.own?.leave();
-      trials.shared?.leave();
-    };
-    const mayPass = (circuit: Circuit | undefined, trial: PoolPart | undefined): boolean =>
-      circuit?.isOpen !== true || (trial !== undefined && !isOver);
-    const isValid = (): boolean => mayPass(this.#shared, trials.shared) && mayPass(this.#own.get(tenant), trials.own);
-    const isTrial = trials.own !== undefined || trials.shared !== undefined;
-    if (isTrial) void this.#clock.sleep(modelLimits.breakerOpenMs, ended.signal).then(leave);
+  isShutFor(tenant: string): boolean {
+    return this.#own.get(tenant)?.isShut === true;
+  }
+
+  get changesAt(): number {
+    return [...this.#own.values()].reduce((at, own) => Math.min(at, own.changesAt), this.#shared.changesAt);
+  }
+
+  begin(tenant: string): ModelTurn {
+    const trials = [this.#own.get(tenant)?.begin(), this.#shared.begin()].filter((trial) => trial !== undefined);
+    const leave = (): void => trials.forEach((trial) => trial.leave());
     return {
-      get isValid() {
-        return isValid();
-      },
       begun: () => {
-        if (isTrial) this.#answered(tenant);
+        if (trials.length > 0) this.#answered(tenant);
         leave();
       },
       answered: () => this.#answered(tenant),
       failed: () => this.#failed(tenant),
-      [Symbol.dispose]: () => {
-        ended.abort('ended');
-        leave();
-      },
+      [Symbol.dispose]: leave,
     };
   }
 
@@ -117,7 +103,6 @@ class TenantBreaker implements Breaker {
     const own = this.#own.get(tenant);
     this.#own.delete(tenant);
     if (own?.isOpen === true) this.#onRest(false, tenant);
-    own?.answered();
   }
 
   #failed(tenant: string): void {
@@ -136,13 +121,7 @@ class TenantBreaker implements Breaker {
     const before = this.#clock.steadyMs() - rememberedMs;
     for (const [tenant, own] of this.#own) {
       if (own.failedAt > before) return;
-      if (own.waiting === 0) this.#own.delete(tenant);
+      if (!this.#isAwaited(tenant)) this.#own.delete(tenant);
     }
   }
-}
-
-/** Places of a question that is a trial. */
-interface Trials {
-  readonly own: PoolPart | undefined;
-  readonly shared: PoolPart | undefined;
 }

@@ -1,24 +1,23 @@
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
-import { createFairPool, type FairPool, type PoolPart } from '../fair-pool.ts';
 import type { Logger } from '../logger.ts';
 import type { LlmProvider, NodeConfig, ProviderType } from '../node-config/node-config.ts';
 import type { Allowance } from './allowance.ts';
 import { openAnthropic } from './anthropic.ts';
 import { AttemptError } from './attempt-error.ts';
-import { type Breaker, createBreaker, type ModelTurn } from './breaker.ts';
 import { costOf, estimatedTokens, lengthOfDefinitions, textOfMessages } from './cost.ts';
 import { openExchange } from './exchange.ts';
 import { modelLimits } from './limits.ts';
-import type { ModelLimit, ModelObserver, RequestOutcome } from './metrics.ts';
+import type { ModelObserver, RequestOutcome } from './metrics.ts';
 import type { ModelReply, ModelRequest } from './models.ts';
 import { openOllama } from './ollama.ts';
 import { openOpenAi } from './openai.ts';
 import { createReplyCollector, type WireReply } from './reply-collector.ts';
 import type { ModelTarget } from './selection.ts';
-import { createTokenWindow, type TokenReservation, type TokenWindow } from './token-window.ts';
 import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts';
+import { createTurns, type QuestionTurn, type Turns } from './turns.ts';
+import type { WaitedMs } from './wait-times.ts';
 import type { OpenWire, Wire, WireRequest } from './wire.ts';
 
 /** Bounds of one attempt. */
@@ -56,8 +55,7 @@ interface Asking {
 }
 
 interface Sending extends Asking {
-  readonly turn: ModelTurn;
-  readonly reserved: TokenReservation | undefined;
+  readonly turn: QuestionTurn;
 }
 
 interface Exchanging extends Asking {
@@ -78,101 +76,75 @@ export function createConnection(deps: ConnectionDeps, provider: LlmProvider): C
 class SharedConnection implements Connection {
   readonly #deps: ConnectionDeps;
   readonly #provider: LlmProvider;
-  readonly #pool: FairPool;
-  /** Undefined: the provider has no such limit. */
-  readonly #tokens: TokenWindow | undefined;
-  readonly #breaker: Breaker;
+  readonly #turns: Turns;
   #wire: Promise<Wire> | undefined;
 
   constructor(deps: ConnectionDeps, provider: LlmProvider) {
     this.#deps = deps;
     this.#provider = provider;
-    this.#breaker = createBreaker(deps.clock, (isResting, tenant) => {
+    const { name, max_concurrency: places, tokens_per_minute: perMinute } = provider;
+    const onRest = (isResting: boolean, tenant?: string): void => {
       const note = isResting
         ? 'questions wait: the provider failed several times in a row'
         : 'the provider answers again';
-      deps.logger.warn({ provider: provider.name, ...(tenant !== undefined && { tenant }) }, note);
-    });
-    deps.observer.rests(provider.name, () => this.#breaker.waiting);
-    const { tokens_per_minute: perMinute } = provider;
-    this.#tokens = perMinute === undefined ? undefined : createTokenWindow(deps.clock, perMinute);
-    deps.observer.counts(provider.name, () => this.#tokens?.counted ?? 0);
-    this.#pool = createFairPool({
-      size: provider.max_concurrency,
-      waiting: modelLimits.waiting,
-      waitMs: modelLimits.turnMs,
-      clock: deps.clock,
-    });
+      deps.logger.warn({ provider: name, ...(tenant !== undefined && { tenant }) }, note);
+    };
+    const onWaited = (ms: WaitedMs): void => this.#waited(ms);
+    this.#turns = createTurns({ clock: deps.clock, places, perMinute, onRest, onWaited });
+    deps.observer.rests(name, () => this.#turns.resting);
+    deps.observer.counts(name, () => this.#turns.counted);
   }
 
   isAwayFor(tenant: string): boolean {
-    return this.#breaker.isOpenFor(tenant);
+    return this.#turns.isAwayFor(tenant);
   }
 
   async ask(target: ModelTarget, request: ModelRequest, bounds: AttemptBounds): Promise<ModelReply> {
-    const until = this.#deps.clock.steadyMs() + bounds.turnMs;
-    for (;;) {
-      using turn = await this.#rested(request, bounds);
-      // Tokens come first: a request that waits for them keeps no other one from its place.
-      using reserved = await this.#reserve(target, request, until);
-      using _place = await this.#placed(request, until);
-      // It may have failed for others while this one waited, or the trial may be that of another one.
-      if (turn.isValid) return await this.#send({ target, request, turn, reserved }, bounds.allowance);
+    const isLeft = !bounds.isPatient && this.isAwayFor(request.tenant);
+    if (isLeft) throw this.#observed(isResting(), this.#deps.clock.steadyMs());
+    using turn = await this.#turn(target, request, bounds);
+    return await this.#send({ target, request, turn }, bounds.allowance);
+  }
+
+  /** With tokens of the conversation and of the longest answer; what is not used is given back with the answer. */
+  async #turn({ model }: ModelTarget, request: ModelRequest, bounds: AttemptBounds): Promise<QuestionTurn> {
+    const { tenant, signal } = request;
+    const tokens = inputOf(request) + outputBound(model, request);
+    try {
+      return await this.#turns.enter({ tenant, tokens, signal, waitMs: bounds.turnMs });
+    } catch (error) {
+      if (!(error instanceof AppError) || signal.aborted) throw error;
+      // It may have begun to rest since.
+      const isLeft = !bounds.isPatient && this.isAwayFor(tenant);
+      const failure = isLeft ? isResting() : new AttemptError('busy', `is busy: ${error.message}`);
+      throw this.#observed(failure, this.#deps.clock.steadyMs());
     }
   }
 
-  async #send({ target, request, turn, reserved }: Sending, allowance: Allowance): Promise<ModelReply> {
+  async #send({ target, request, turn }: Sending, allowance: Allowance): Promise<ModelReply> {
     const started = this.#deps.clock.steadyMs();
     try {
       const begun = (): void => turn.begun();
       const reply = this.#priced(target, request, await this.#exchange({ target, request, begun }, allowance));
       turn.answered();
-      reserved?.settle(reply.input_tokens + reply.output_tokens, started);
+      turn.settle(reply.input_tokens + reply.output_tokens, started);
       this.#observe('ok', started);
       this.#deps.observer.answered(reply);
       return reply;
     } catch (error) {
       settle(turn, error);
       // The provider may have read all of it.
-      reserved?.settle(inputOf(request), started);
+      turn.settle(inputOf(request), started);
       throw this.#observed(error, started);
     }
   }
 
-  /** Waits while the provider rests; a resting one has no turn to give. */
-  async #rested(request: ModelRequest, { isPatient }: AttemptBounds): Promise<ModelTurn> {
-    const mustWait = this.#breaker.isOpenFor(request.tenant);
-    if (!isPatient && mustWait) throw this.#observed(isResting(), this.#deps.clock.steadyMs());
-    return mustWait
-      ? this.#waited('rest', request, (entry) => this.#breaker.enter(entry))
-      : this.#breaker.enter(request);
-  }
-
-  async #placed(request: ModelRequest, until: number): Promise<PoolPart> {
-    const waitMs = Math.max(0, until - this.#deps.clock.steadyMs());
-    return this.#waited('concurrency', request, ({ tenant, signal }) => this.#pool.enter({ tenant, signal, waitMs }));
-  }
-
-  /** Tokens of the conversation and of the longest answer; what is not used is given back with the answer. */
-  async #reserve({ model }: ModelTarget, request: ModelRequest, until: number): Promise<TokenReservation | undefined> {
-    const window = this.#tokens;
-    if (window === undefined) return undefined;
-    const waitMs = Math.max(0, until - this.#deps.clock.steadyMs());
-    const tokens = inputOf(request) + outputBound(model, request);
-    return this.#waited('tokens', request, ({ tenant, signal }) => window.reserve({ tenant, tokens, signal, waitMs }));
-  }
-
-  async #waited<T>(limit: ModelLimit, request: ModelRequest, enter: (request: ModelRequest) => Promise<T>): Promise<T> {
-    const { clock, observer } = this.#deps;
-    const begun = clock.steadyMs();
-    try {
-      return await enter(request);
-    } catch (error) {
-      if (!(error instanceof AppError) || request.signal.aborted) throw error;
-      throw this.#observed(new AttemptError('busy', `is busy: ${error.message}`), clock.steadyMs());
-    } finally {
-      observer.waited(this.#provider.name, limit, clock.steadyMs() - begun);
-    }
+  #waited({ rest, tokens, concurrency }: WaitedMs): void {
+    const { name, tokens_per_minute: perMinute } = this.#provider;
+    const { observer } = this.#deps;
+    observer.waited(name, 'concurrency', concurrency);
+    if (perMinute !== undefined) observer.waited(name, 'tokens', tokens);
+    if (rest > 0) observer.waited(name, 'rest', rest);
   }
 
   #observe(outcome: RequestOutcome, started: number): void {
@@ -253,7 +225,7 @@ const decoded = (reply: WireReply, names: ToolNames): WireReply => ({
 });
 
 /** Tells the circuit breaker how a request ended. */
-function settle(turn: ModelTurn, error: unknown): void {
+function settle(turn: QuestionTurn, error: unknown): void {
   // The caller gave up: nothing was learned.
   if (!(error instanceof AttemptError)) return;
   if (error.isOutage) turn.failed();
