@@ -64,7 +64,7 @@ export interface Informers {
    * `ask`: id of the tool call that waits for a person, or was answered last; `asking`: the namespace, where one waits;
    * `family`: as for executions.
    */
-  readonly agentExecutions: Informer<AgentExecution, 'namespace' | 'ask' | 'asking' | 'family'>;
+  readonly agentExecutions: Informer<AgentExecution, 'namespace' | 'ask' | 'asking' | 'family' | 'pod'>;
   /** Without their arguments and answers. */
   readonly toolCalls: Informer<ToolCall, never>;
   readonly edgeHosts: Informer<EdgeHost, 'namespace'>;
@@ -181,6 +181,7 @@ function agentExecutionInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get
       ask: ({ spec }) => idsOf(spec.ask?.id, spec.signals?.at(-1)?.id),
       asking: (execution) => (unansweredAsk(execution) === undefined ? [] : namespaceOf(execution)),
       family: familyOf,
+      pod: ({ status }) => idsOf(status?.pod?.uid),
     },
   });
 }

@@ -12,10 +12,12 @@ export const bodyLimits = {
     public: bytesOf('bodies of unknown callers'),
     pod: bytesOf('bodies of pods'),
   },
+  /** Small bodies of all kinds of access, for as long as they come. */
+  smallRaw: bytesOf('small bodies'),
   parsed: {
     bearer: bytesOf('values of callers'),
-    signature: bytesOf('values of signed calls'),
-    public: bytesOf('values of unknown callers'),
+    signature: bytesOf('values of webhooks'),
+    public: bytesOf('answers to unknown callers'),
     pod: bytesOf('values of pods'),
   },
   /** Bodies and answers of signed calls, once their tenants are known. */
@@ -24,8 +26,9 @@ export const bodyLimits = {
   signedWaiting: 256,
   /** Bytes of those answers together: each is in memory while it waits. One tenant has four fifths of them at most. */
   signedWaitingBytes: bytesOf('waiting signed answers'),
-  /** Memory that a request may have whatever others have: small ones are always served. */
+  /** Bodies of this size take nothing from larger ones. */
   smallRawBytes: 65_536,
+  /** Memory that a request may have whatever others have: small ones are always served. */
   smallParsedBytes: 65_536,
   /** How long a request waits for memory. */
   waitMs: 15_000,

@@ -92,6 +92,8 @@ export interface Contract {
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** The parameter of its path that names the sender, to whose share the body counts; for webhooks, which name no tenant. */
+  readonly senderParam?: string;
   /**
    * Security schemes of the OpenAPI document, all of which a request needs; none: the proof is a part of the body, for which
    * OpenAPI has no scheme. Default: that of the access.

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/support/manual-clock.ts';
+import { holdWhole } from '../../test/support/whole-body.ts';
 import { bodyLimits } from './body-limits.ts';
 import { createInFlight, type InFlight, type InFlightRequest } from './in-flight.ts';
 
@@ -17,7 +18,7 @@ beforeEach(() => {
 /** A signed call whose body came as a whole, and whose tenant is known. */
 function call(tenant: string, bytes: number): InFlightRequest {
   const request = inFlight.enter('signature');
-  request.hold(bytes);
+  holdWhole(request, bytes);
   request.ofTenant(tenant);
   return request;
 }
@@ -106,7 +107,7 @@ describe('the bytes of signed calls', () => {
   it('leave those of strangers once their tenant is known', () => {
     fill('acme', share);
     const stranger = inFlight.enter('signature');
-    expect(stranger.hold(bodyLimits.raw.signature / 2)).toBe(true);
+    expect(holdWhole(stranger, bodyLimits.raw.signature / 2)).toBe(true);
   });
 
   it.each<[string, string, number, number]>([
@@ -156,7 +157,7 @@ describe('the bytes of pods', () => {
   /** A request whose body came as a whole, and whose tenant is known. */
   async function ofPod(tenant: string, bytes: number): Promise<InFlightRequest> {
     const request = inFlight.enter('pod');
-    if (!request.hold(bytes)) throw new Error('refused as a stranger');
+    if (!holdWhole(request, bytes)) throw new Error('refused as a stranger');
     await request.reserve(bytes);
     request.ofTenant(tenant);
     return request;

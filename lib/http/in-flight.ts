@@ -19,8 +19,11 @@ export interface InFlightRequest {
    * @throws HttpError 503 where its owner, or all together, have too many such answers.
    */
   endAtStop(kind: Endless): void;
-  /** The party that it counts for: a tenant, or the source of a webhook. Until then none. */
-  ownedBy(owner: string): void;
+  /**
+   * The party that it counts for: a tenant, the source of a webhook, or the network of a stranger. Until then none. Its body counts
+   * among those of `bodyOf`; default: of its access.
+   */
+  ownedBy(owner: string, bodyOf?: Access): void;
   /**
    * It is a signed call that holds a token of a tenant, or comes from a pod of a tenant. Its body and its answer count
    * to the share of that tenant from now on, and no longer among those of strangers. @throws HttpError 503 where there
@@ -29,8 +32,8 @@ export interface InFlightRequest {
   ofTenant(tenant: string): void;
   /** Its body is not looked at any more. */
   dropBody(): void;
-  /** Counts bytes that it keeps as they came; false where its owner, or all together, keep too many. */
-  hold(bytes: number): boolean;
+  /** Begins to count its body as it comes. `giveWay` breaks it off where it comes too slowly, or where its owner has most. */
+  beginBody(giveWay: () => void): ComingBody;
   /**
    * Waits until it may take so many bytes for what it makes of its body, in place of those it reserved before.
    * @throws HttpError 503 where its owner's share has no room for too long.
@@ -51,6 +54,14 @@ export interface InFlightRequest {
 
 /** Events come from one feed; each log that is followed has a connection to a kubelet of its own. */
 type Endless = 'events' | 'log';
+
+/** The bytes of a body as they come. */
+export interface ComingBody {
+  /** Counts bytes that came; false where its owner, or all together, keep too many. */
+  take(bytes: number): boolean;
+  /** It came as a whole. */
+  complete(): void;
+}
 
 /** The requests whose handlers run, and whether they may continue. */
 export interface InFlight {
@@ -166,8 +177,8 @@ class Entry implements InFlightRequest {
     else void this.#endWithProof();
   }
 
-  ownedBy(owner: string): void {
-    this.#memory.ownedBy(owner);
+  ownedBy(owner: string, bodyOf?: Access): void {
+    this.#memory.ownedBy(owner, bodyOf);
   }
 
   validUntil(time: number): void {
@@ -199,8 +210,8 @@ class Entry implements InFlightRequest {
     this.#memory.dropBody();
   }
 
-  hold(bytes: number): boolean {
-    return this.#memory.hold(bytes);
+  beginBody(giveWay: () => void): ComingBody {
+    return this.#memory.beginBody(giveWay);
   }
 
   reserve(bytes: number): Promise<void> {

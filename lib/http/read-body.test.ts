@@ -8,6 +8,8 @@ import { bodyLimits } from './body-limits.ts';
 import { readBody } from './read-body.ts';
 import { defineRoute, json } from './route.ts';
 import { readAnswer, requestText, sendRaw, startTestServer } from '../../test/support/http-server.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { endlessRoom } from '../../test/support/whole-body.ts';
 
 const mib = 1_048_576;
 
@@ -31,7 +33,7 @@ describe('the body of a request', () => {
     const closed = new Promise((resolve) => message.on('error', () => undefined).once('close', resolve));
     socket.destroy();
     await closed;
-    const source = { message, onRead: () => undefined, hold: () => true, reserve: async () => undefined };
+    const source = { message, onRead: () => undefined, ...endlessRoom, reserve: async () => undefined };
     await expect(readBody(source, { kind: 'bytes' })).rejects.toMatchObject({ code: 'cancelled' });
   });
 
@@ -48,7 +50,9 @@ describe('the body of a request', () => {
       success: { kind: 'json', description: 'Done.', schema: Type.Object({}), example: {} },
       errors: [],
     });
-    const app = await startTestServer([defineRoute(take, async ({ body }) => json({ bytes: body.length }))]);
+    // No body falls behind its pace: the clock is still.
+    const clock = createManualClock();
+    const app = await startTestServer([defineRoute(take, async ({ body }) => json({ bytes: body.length }))], { clock });
     const post = (body: string, caller = 'ada') =>
       sendRaw(app.port, requestText('POST /take', [`Authorization: Bearer ${caller}`], body));
     const { smallRawBytes } = bodyLimits;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { parse } from 'content-type';
 import type { BodyContract } from './contract.ts';
+import type { ComingBody } from './in-flight.ts';
 import { isTooCostly, jsonCost } from './json-cost.ts';
 import {
   clientGone,
@@ -21,8 +22,8 @@ export interface BodySource {
   readonly message: IncomingMessage;
   /** Called before the body is read: a client may wait for `100 Continue`. */
   readonly onRead: () => void;
-  /** Receives the number of kept bytes; false where they are too many, with those of other requests. */
-  readonly hold: (bytes: number) => boolean;
+  /** Counts the body as it comes. `giveWay` is called where it has to make room for others. */
+  readonly begin: (giveWay: () => void) => ComingBody;
   /** Waits for room for what a text becomes when it is parsed. @throws HttpError 503 where there is none for long. */
   readonly reserve: (bytes: number) => Promise<void>;
 }
@@ -108,7 +109,7 @@ function refuseBody(message: IncomingMessage): undefined {
   return undefined;
 }
 
-async function readBytes({ message, onRead, hold }: BodySource, maxBytes: number): Promise<Buffer> {
+async function readBytes({ message, onRead, begin }: BodySource, maxBytes: number): Promise<Buffer> {
   if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge(maxBytes);
   if (!hasBody(message)) return Buffer.alloc(0);
   onRead();
@@ -123,15 +124,21 @@ async function readBytes({ message, onRead, hold }: BodySource, maxBytes: number
       message.on('error', () => undefined);
       finish();
     };
-    const complete = (): void =>
+    const refuse = (error: Error): void => {
+      message.pause();
+      settle(() => reject(error));
+    };
+    const body = begin(() => refuse(tooManyBodies()));
+    const complete = (): void => {
+      body.complete();
       settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    };
     const abort = (): void => settle(() => reject(clientGone()));
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
-      const isTooLarge = bytes > maxBytes;
-      if (!isTooLarge && hold(chunk.length)) return void chunks.push(chunk);
-      message.pause();
-      settle(() => reject(isTooLarge ? payloadTooLarge(maxBytes) : tooManyBodies()));
+      if (bytes > maxBytes) return refuse(payloadTooLarge(maxBytes));
+      if (!body.take(chunk.length)) return refuse(tooManyBodies());
+      chunks.push(chunk);
     };
     message.on('data', take).on('end', complete).on('close', abort).on('error', abort);
   });

@@ -3,13 +3,14 @@ import { startDeadline } from '../deadline.ts';
 import { createFairPool, type FairPool, type PoolPart } from '../fair-pool.ts';
 import { bodyLimits } from './body-limits.ts';
 import type { Access } from './contract.ts';
+import { type RawAccounts, RawBody } from './raw-body.ts';
 import { RawShares } from './raw-shares.ts';
 import { tenantShareUsed, tooManyAnswers, tooManyBodies } from './request-errors.ts';
 
 /** The memory of one server that requests share, by access and by tenant. */
 export interface ServerMemory {
   readonly clock: Clock;
-  readonly bodies: Readonly<Record<Access, { readonly raw: RawShares; readonly parsed: FairPool }>>;
+  readonly bodies: Readonly<Record<Access, { readonly raw: RawAccounts; readonly parsed: FairPool }>>;
   readonly signed: FairPool;
   readonly signedWaiting: FairPool;
 }
@@ -18,8 +19,10 @@ export interface ServerMemory {
 const sharesOf: Partial<Readonly<Record<Access, { readonly perFree: number }>>> = { pod: { perFree: 1 } };
 
 export function createServerMemory(clock: Clock): ServerMemory {
+  // All of its bodies may give way, so that one owner may have all of it meanwhile.
+  const small = new RawShares({ clock, totalBytes: bodyLimits.smallRaw, ownerBytes: bodyLimits.smallRaw });
   const of = (access: Access) => ({
-    raw: new RawShares(bodyLimits.raw[access], bodyLimits.smallRawBytes),
+    raw: { small, large: largeOf(clock, bodyLimits.raw[access]), smallBytes: bodyLimits.smallRawBytes },
     parsed: createFairPool({ size: bodyLimits.parsed[access], clock, ...sharesOf[access] }),
   });
   return {
@@ -30,12 +33,17 @@ export function createServerMemory(clock: Clock): ServerMemory {
   };
 }
 
+const largeOf = (clock: Clock, totalBytes: number): RawShares =>
+  new RawShares({ clock, totalBytes, ownerBytes: totalBytes / 2 });
+
 /** The part of the memory of its server that one request holds. Errors and arguments: as `InFlightRequest` has them. */
 export class RequestMemory {
   readonly #server: ServerMemory;
   readonly #access: Access;
   #owner = '';
-  #heldBytes = 0;
+  /** The kind of access whose account its body counts to. */
+  #rawOf: Access;
+  #raw: RawBody | undefined;
   #place: PoolPart | undefined;
   #placeBytes = 0;
   #isSigned = false;
@@ -44,6 +52,7 @@ export class RequestMemory {
   constructor(server: ServerMemory, access: Access) {
     this.#server = server;
     this.#access = access;
+    this.#rawOf = access;
   }
 
   get owner(): string {
@@ -54,13 +63,14 @@ export class RequestMemory {
     return this.#place !== undefined;
   }
 
-  ownedBy(owner: string): void {
+  ownedBy(owner: string, bodyOf: Access = this.#access): void {
     this.#owner = owner;
+    this.#rawOf = bodyOf;
   }
 
   ofTenant(tenant: string): void {
     if (this.#access === 'pod') return this.#ofPodOf(tenant);
-    const bytes = this.#heldBytes;
+    const { bytes = 0 } = this.#raw ?? {};
     this.#giveRaw();
     this.#owner = tenant;
     this.#isSigned = true;
@@ -71,12 +81,13 @@ export class RequestMemory {
   }
 
   #ofPodOf(tenant: string): void {
-    const [raw, parsed] = [this.#heldBytes, this.#placeBytes];
-    this.dropBody();
+    if (tenant === this.#owner) return;
+    const parsed = this.#placeBytes;
+    this.#giveBack();
     this.#owner = tenant;
-    if (!this.hold(raw)) throw tooManyBodies();
+    if (this.#raw?.moveTo(this.#rawOwner) === false) throw tooManyBodies();
     if (parsed === 0) return;
-    this.#place = this.#bodies.parsed.tryEnter({ tenant, cost: parsed });
+    this.#place = this.#parsed.tryEnter({ tenant, cost: parsed });
     if (this.#place === undefined) throw tooManyBodies();
     this.#placeBytes = parsed;
   }
@@ -86,17 +97,18 @@ export class RequestMemory {
     this.#giveBack();
   }
 
-  hold(bytes: number): boolean {
-    const before = this.#heldBytes;
-    this.#heldBytes += bytes;
-    return this.#bodies.raw.take(this.#owner, bytes, before);
+  beginBody(giveWay: () => void): RawBody {
+    const { clock, bodies } = this.#server;
+    const own = { accounts: bodies[this.#rawOf].raw, owner: this.#rawOwner, now: clock.steadyMs() };
+    this.#raw = new RawBody({ ...own, giveWay });
+    return this.#raw;
   }
 
   /** `signal` ends the wait. */
   async reserve(bytes: number, signal: () => AbortSignal): Promise<void> {
     this.#giveBack();
     if (bytes <= bodyLimits.smallParsedBytes) return;
-    this.#place = await this.#enter(this.#bodies.parsed, bytes, { refusal: tooManyBodies, signal });
+    this.#place = await this.#enter(this.#parsed, bytes, { refusal: tooManyBodies, signal });
     this.#placeBytes = bytes;
     // It ended while it waited: no other code gives the place back.
     if (this.#hasLeft) this.#giveBack();
@@ -106,7 +118,7 @@ export class RequestMemory {
     if (this.#isSigned) return this.#answerSigned(bytes, signal);
     if (bytes <= Math.max(this.#placeBytes, bodyLimits.smallParsedBytes)) return undefined;
     this.#giveBack();
-    this.#place = this.#bodies.parsed.tryEnter({ tenant: this.#owner, cost: bytes });
+    this.#place = this.#parsed.tryEnter({ tenant: this.#owner, cost: bytes });
     if (this.#place === undefined) throw tooManyAnswers();
     this.#placeBytes = bytes;
     return undefined;
@@ -149,13 +161,18 @@ export class RequestMemory {
     });
   }
 
-  get #bodies(): ServerMemory['bodies'][Access] {
-    return this.#server.bodies[this.#access];
+  /** Small bodies of all kinds of access share one account. */
+  get #rawOwner(): string {
+    return `${this.#rawOf} ${this.#owner}`;
+  }
+
+  get #parsed(): FairPool {
+    return this.#server.bodies[this.#access].parsed;
   }
 
   #giveRaw(): void {
-    this.#bodies.raw.give(this.#owner, this.#heldBytes);
-    this.#heldBytes = 0;
+    this.#raw?.give();
+    this.#raw = undefined;
   }
 
   #giveBack(): void {

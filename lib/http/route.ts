@@ -79,15 +79,25 @@ export interface RequestHead {
   readonly params: Readonly<Record<string, string>>;
   /** As in a request. */
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
+  /** As in a request. */
+  readonly remoteAddress: string;
 }
 
 /** Throws for a request whose head alone says that it will be refused, so that its body is not read. */
 type Admit = (head: RequestHead) => void;
 
+/** The tenant of the pod that sent a request, as far as its head proves it. */
+type TenantOf = (head: RequestHead) => Promise<string | undefined>;
+
 /** A contract with what fulfils it. */
 export interface Route<Caller> {
   readonly contract: Contract;
   readonly admit?: Admit;
+  /**
+   * For access `pod`: its body counts to this tenant from the first byte on. Without one it counts among those of strangers until the
+   * handler has called `ofTenant`.
+   */
+  readonly tenantOf?: TenantOf;
   /** Throws for a query that its caller may not send, before the form of the request is judged. Default: any may be sent. */
   readonly assertQuery?: (caller: never, query: URLSearchParams) => Promise<void>;
   /** Throws for a JSON body that its caller may not send, before the form of the body is judged. Default: any may be sent. */

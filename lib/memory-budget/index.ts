@@ -1,3 +1,3 @@
 export { bytesOf, largestHeapBytes } from './bytes-of.ts';
 export { cachedRows, cachedTable, quotaMebibytes } from './cached.ts';
-export { type MemoryProcess, memoryRows } from './table.ts';
+export { type MemoryName, type MemoryProcess, memoryRows } from './table.ts';

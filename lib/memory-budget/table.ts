@@ -31,41 +31,43 @@ const whole = (kind: string, share: number, pools: MemoryRow['pools']): MemoryRo
  */
 export const memoryTable = {
   'bodies of callers': {
-    share: 0.06,
+    share: 0.056,
     place: 'beside',
     pools: servers,
     holds: 'bodies, as they came, of callers with a token',
   },
   'bodies of signed calls': {
-    share: 0.03,
+    share: 0.02,
     place: 'beside',
     pools: servers,
     holds: 'bodies, as they came, of signed calls whose tenant is not known yet',
   },
   'bodies of unknown callers': {
-    share: 0.04,
+    share: 0.036,
     place: 'beside',
     pools: servers,
     holds: 'bodies, as they came, of webhooks and of callers without a token',
   },
-  'bodies of pods': { share: 0.03, place: 'beside', pools: servers, holds: 'bodies, as they came, of agent pods' },
+  'bodies of pods': { share: 0.0285, place: 'beside', pools: servers, holds: 'bodies, as they came, of agent pods' },
+  'small bodies': {
+    share: 0.0095,
+    place: 'beside',
+    // One of each listener.
+    pools: { api: 2, gateway: 2 },
+    holds: 'bodies of up to 64 KiB, as they come, of all callers of a listener',
+  },
   'values of callers': {
     share: 0.06,
     place: 'heap',
     pools: servers,
     holds: 'values of the bodies of callers with a token, and their large answers',
   },
-  'values of signed calls': {
+  'values of webhooks': { share: 0.025, place: 'heap', pools: servers, holds: 'values of the bodies of webhooks' },
+  'answers to unknown callers': {
     share: 0.02,
     place: 'heap',
     pools: servers,
-    holds: 'values of signed calls whose tenant is not known yet',
-  },
-  'values of unknown callers': {
-    share: 0.025,
-    place: 'heap',
-    pools: servers,
-    holds: 'values of webhooks and of callers without a token, and their large answers',
+    holds: 'values of the bodies of callers without a token, and large answers to them',
   },
   'values of pods': {
     share: 0.025,

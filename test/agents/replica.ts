@@ -123,6 +123,8 @@ export class SharedExecutions {
       cache: {
         remember: () => undefined,
         getByUid: (uid: string) => this.#found(uid),
+        byIndex: (_index: 'pod', uid: string) =>
+          [...this.objects.values()].filter(({ status }) => status?.pod?.uid === uid),
         values: () => this.objects.values().map((execution) => this.#cached(execution)),
       },
       whole: async (object: AgentExecution) => this.objects.get(object.metadata.uid ?? ''),

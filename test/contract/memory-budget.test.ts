@@ -2,10 +2,16 @@ import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { contracts as podContracts } from '../../api/routes/agent-pods/contract.ts';
+import { limits } from '../../crds/limits.ts';
+import { contracts as gatewayContracts } from '../../gateway/routes/specs/contract.ts';
+import { envelopeLimits } from '../../lib/envelope/limits.ts';
+import type { Access, Contract } from '../../lib/http/contract.ts';
 import {
   bytesOf,
   cachedRows,
   largestHeapBytes,
+  type MemoryName,
   type MemoryProcess,
   memoryRows,
   quotaMebibytes,
@@ -31,6 +37,10 @@ const base: Readonly<Record<MemoryProcess, { readonly heap: number; readonly bes
   relay: { heap: 210, beside: 60 },
   controllers: { heap: 160, beside: 60 },
 };
+
+/** The largest body that an operation takes. */
+const contractBytes = (contracts: readonly Contract[], access: Access): number =>
+  Math.max(...contracts.filter((one) => one.access === access).map(({ body }) => body?.maxBytes ?? 0));
 
 const processes: readonly MemoryProcess[] = ['api', 'gateway', 'relay', 'controllers'];
 
@@ -62,6 +72,16 @@ describe.each(processes)('the pools of a replica with the memory of the chart: %
     const left = fillable * (limit - heap) - base[process].beside * mebibyte;
     expect(sumOf(process, 'beside', heap)).toBeLessThanOrEqual(left);
   });
+});
+
+it.each<[MemoryName, number]>([
+  ['bodies of callers', contractBytes(gatewayContracts, 'bearer')],
+  ['bodies of signed calls', envelopeLimits.envelopeBytes],
+  ['bodies of unknown callers', limits.webhookBodyBytes],
+  ['bodies of pods', contractBytes(podContracts, 'pod')],
+])('%s: one owner may have the largest body with the memory of the chart', (name, largest) => {
+  const heap = limitOf('api') * mebibyte * heapPart;
+  expect(bytesOf(name, heap) / 2).toBeGreaterThanOrEqual(largest);
 });
 
 describe('objects of one tenant at its default quota, each as large as its kind permits', () => {
@@ -170,6 +190,7 @@ it('no module with the table makes a pool of a size of its own', () => {
 /** Caches that count entries, with the reason why no tenant chooses the size of one. Any other one has a bound in bytes. */
 const entriesOfOneSize: Readonly<Record<string, string>> = {
   'api/agents/pods/pod-identity.ts': 'a hash and a verdict; of a pod its uid, address, phase and containers',
+  'api/agents/pods/pod-senders.ts': 'an address and a uid',
   'api/billing/remembered.ts': 'a slug, and the balance that the operator has for it',
   'api/cluster/catch-up.ts': 'a namespace and two times',
   'api/tool-calls/tool-calls.ts': 'a uid',

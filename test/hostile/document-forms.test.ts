@@ -7,6 +7,7 @@ import { createSpecRoutes, type SpecRoutesDeps } from '../../gateway/routes/spec
 import { jsonCost } from '../../lib/http/json-cost.ts';
 import { readBody } from '../../lib/http/read-body.ts';
 import { startTestServer } from '../support/http-server.ts';
+import { endlessRoom } from '../support/whole-body.ts';
 
 const most = limits.apiDocumentBytes;
 const deps = {
@@ -66,7 +67,7 @@ describe('a body of megabytes', () => {
     const reserve = async (cost: number): Promise<void> => {
       [bytes, paid] = [cost, turns.now];
     };
-    const source = { message, onRead: () => undefined, hold: () => true, reserve };
+    const source = { message, onRead: () => undefined, ...endlessRoom, reserve };
     await readBody(source, { kind: 'json', maxBytes: body.length, schema: Type.Object({}), example: {} });
     turns.isOver = true;
     expect(bytes).toBe(jsonCost(body) + body.length);

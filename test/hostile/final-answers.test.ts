@@ -57,7 +57,7 @@ beforeAll(async () => {
   server = await startTestServer(
     createAgentPodRoutes<TestCaller>({
       clock: systemClock,
-      executions: { cache: { getByUid: (uid) => executions.get(uid) } },
+      executions: { cache: { getByUid: (uid) => executions.get(uid), byIndex: () => [] } },
       tenants: { tenantOf: (namespace) => namespace },
       identity: createPodIdentity({ kube, clock: systemClock }),
       attestations,

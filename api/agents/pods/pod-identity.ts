@@ -31,8 +31,8 @@ export interface PodIdentity {
 
 /** A server that cannot look a token up just now refuses it as one that is forged. */
 const kept = { tokens: 2_000, tokenMs: 60_000, refusedMs: 2_000, pods: 2_000, podMs: 15_000 } as const;
-/** Questions to the API server at a time; each tenant has a share. */
-const asksAtOnce = 8;
+/** Questions to the API server at a time, and those that wait with the first bytes of their bodies; each tenant has a share. */
+const asks = { atOnce: 8, waiting: 1_024 } as const;
 
 /**
  * A pod proves itself by the projected token of its service account, which is bound to its uid, or, where it sends none, by
@@ -73,13 +73,13 @@ function placeOf({ metadata: { namespace = '' }, status }: AgentExecution): PodP
 
 /** Questions to the API server, whose answers on tokens and on pods that sent one are kept for a while. */
 function createPodReader({ kube, clock }: PodIdentityDeps) {
-  const asks = createFairPool({ size: asksAtOnce, clock });
+  const turns = createFairPool({ size: asks.atOnce, waiting: asks.waiting, clock });
   const time = { perf: { now: () => clock.steadyMs() }, ttlResolution: 0 };
   const answers = new LRUCache<string, TokenAnswer>({ max: kept.tokens, ttl: kept.tokenMs, ...time });
   const known = new LRUCache<string, Pod>({ max: kept.pods, ttl: kept.podMs, ...time });
 
   async function readPod({ namespace, name, uid }: PodPlace): Promise<Pod> {
-    const found = await asks.run({ tenant: namespace }, () => kube.get(pods, { namespace, name })).catch(absent);
+    const found = await turns.run({ tenant: namespace }, () => kube.get(pods, { namespace, name })).catch(absent);
     const pod = found && slim(found);
     if (pod?.metadata.uid !== uid) throw new AppError('forbidden', 'the pod of this execution is gone');
     // One that has no address yet will have one soon.
@@ -94,7 +94,7 @@ function createPodReader({ kube, clock }: PodIdentityDeps) {
       const key = hash('sha256', token);
       const held = answers.get(key);
       if (held !== undefined) return held;
-      const answer = await asks.run({ tenant: namespace }, () => kube.reviewToken(token, [podAudience]));
+      const answer = await turns.run({ tenant: namespace }, () => kube.reviewToken(token, [podAudience]));
       answers.set(key, answer, { ttl: answer.isAuthenticated ? kept.tokenMs : kept.refusedMs });
       return answer;
     },
@@ -134,6 +134,9 @@ function absent(error: unknown): undefined {
 
 /** An IPv4 address as it is, where the listener has both families. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+
+/** The uid of the pod that a header Authorization claims. */
+export const claimedPodIn = (authorization: string): unknown => claimedPod(tokenOf(authorization));
 
 /** The uid of the pod that a projected token says it is bound to. */
 function claimedPod(token: string): unknown {

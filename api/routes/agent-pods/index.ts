@@ -15,6 +15,7 @@ import { needsDriving } from '../../agents/drivers/needs-driving.ts';
 import type { Attestations } from '../../agents/pods/attestations.ts';
 import { checkReported, type Offered, type Reported, reportedOf } from '../../agents/pods/pod-channel.ts';
 import type { PodIdentity } from '../../agents/pods/pod-identity.ts';
+import { createPodSenders, type PodSenders } from '../../agents/pods/pod-senders.ts';
 import type { PodSaying } from '../../agents/pods/pod-sayings.ts';
 import { attestPod, dispatchGateway } from './contract.ts';
 import { createFinalAnswers, type FinalAnswers } from './final-answer.ts';
@@ -24,7 +25,7 @@ import { WaitingRequests } from './waiting-requests.ts';
 
 interface AgentPodDeps {
   readonly clock: Clock;
-  readonly executions: { readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid'> };
+  readonly executions: { readonly cache: Pick<CacheReader<AgentExecution, 'pod'>, 'getByUid' | 'byIndex'> };
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   readonly identity: PodIdentity;
   readonly attestations: Attestations;
@@ -38,14 +39,22 @@ interface AgentPodDeps {
 
 /** Operations for the pods of agents on the internal listener (spec 1 §4.4 and §4.5). */
 export function createAgentPodRoutes<Caller>(deps: AgentPodDeps): Route<Caller>[] {
-  const parts = { ...deps, waiting: new WaitingRequests(), finals: createFinalAnswers(deps) };
+  const senders = createPodSenders(deps);
+  const parts = { ...deps, senders, waiting: new WaitingRequests(), finals: createFinalAnswers(deps) };
   return [
-    defineRoute<typeof attestPod, Caller>(attestPod, async (request) => json(await attest(deps, request))),
-    defineRoute<typeof dispatchGateway, Caller>(dispatchGateway, async (request) => exchange(parts, request)),
+    defineRoute<typeof attestPod, Caller>(attestPod, async (request) => json(await attest(parts, request))),
+    {
+      ...defineRoute<typeof dispatchGateway, Caller>(dispatchGateway, async (request) => exchange(parts, request)),
+      tenantOf: (head) => senders.tenantOf(senderOf(head)),
+    },
   ];
 }
 
-interface ExchangeDeps extends AgentPodDeps {
+interface SenderDeps extends AgentPodDeps {
+  readonly senders: PodSenders;
+}
+
+interface ExchangeDeps extends SenderDeps {
   readonly waiting: WaitingRequests;
   readonly finals: FinalAnswers;
 }
@@ -57,10 +66,17 @@ const senderOf = ({ rawHeaders, remoteAddress }: Headers) => ({
   remoteAddress,
 });
 
-async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod, unknown>) {
+async function requirePod(deps: SenderDeps, execution: AgentExecution, request: Headers): Promise<Pod> {
+  const sender = senderOf(request);
+  const pod = await deps.identity.require(execution, sender);
+  deps.senders.proved(execution, sender);
+  return pod;
+}
+
+async function attest(deps: SenderDeps, request: RouteRequest<typeof attestPod, unknown>) {
   const { execution_id, agent_public_key: publicKey } = request.body;
   const execution = find(deps, execution_id);
-  const pod = await deps.identity.require(execution, senderOf(request));
+  const pod = await requirePod(deps, execution, request);
   checkClaims(execution, pod, request.body);
   if (!needsDriving(execution)) throw over();
   const { name, tools, waiting } = await deps.securityOf(execution);
@@ -135,10 +151,10 @@ async function exchange(deps: ExchangeDeps, request: DispatchRequest): Promise<R
 }
 
 /** Only the attested pod of the execution has its body looked at any further, and counted to its tenant. */
-async function admitted(deps: AgentPodDeps, request: DispatchRequest): Promise<Exchange> {
+async function admitted(deps: SenderDeps, request: DispatchRequest): Promise<Exchange> {
   const executionId = executionIdOf(request.body);
   const execution = find(deps, executionId);
-  const pod = await deps.identity.require(execution, senderOf(request));
+  const pod = await requirePod(deps, execution, request);
   const podUid = pod.metadata.uid ?? '';
   const session = { tenant: tenantOf(deps, execution), execution_id: executionId };
   const attested = await deps.attestations.sessionOf(session, podUid);

@@ -34,6 +34,7 @@ export const receiveWebhook = defineContract({
     'JSON becomes that value, other UTF-8 text a string, anything else `{"base64": …, "content_type": …}`. It is ' +
     'decoded first where `Content-Encoding` is gzip, deflate or br, up to 10 MiB; under another coding it stays bytes.',
   access: 'signature',
+  senderParam: 'source',
   params: Type.Object({
     source: Type.String({ description: 'Lower-case letters, digits, `.` and `-`; at most 63.' }),
   }),

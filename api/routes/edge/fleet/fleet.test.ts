@@ -18,6 +18,7 @@ import { fleetEvents } from './events.ts';
 import type { RunRecords } from './ports.ts';
 import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import { FleetEventData, FleetRunSummary, FleetRunView } from './schema.ts';
+import { endlessRoom } from '../../../../test/support/whole-body.ts';
 
 const uid = '0000000a-0000-4000-8000-000000000001';
 const summary = { ok: 1, err: 0, timed_out: 1, cancelled: 0, not_started: 1 };
@@ -537,7 +538,7 @@ describe('EDGE-REST-35 cancelling', () => {
   it.each(['', '{}'])('EDGE-REST-35 takes the body %j', async (text) => {
     const headers = { 'content-type': 'application/json', 'content-length': String(text.length) };
     const message = Object.assign(Readable.from([Buffer.from(text)]), { headers }) as unknown as IncomingMessage;
-    const source = { message, onRead: () => undefined, hold: () => true, reserve: async () => undefined };
+    const source = { message, onRead: () => undefined, ...endlessRoom, reserve: async () => undefined };
     expect((await readBody(source, cancelFleet.body)) ?? {}).toEqual({});
   });
 
