@@ -93,7 +93,7 @@ it('AMB-195 so for the next signed call', async () => {
   ]);
 });
 
-it('a context that was deleted ends the conversation at its next call, and refuses a signed call', async () => {
+it('a context that was deleted and stays so ends the conversation at its next call, which never runs, and refuses a signed call at once', async () => {
   let security: SecurityContextSpec | undefined = {};
   const read = (): SecurityContextSpec => {
     if (security !== undefined) return security;
@@ -104,7 +104,27 @@ it('a context that was deleted ends the conversation at its next call, and refus
   await open.signed.take({ call_id: 'signed', tool: 'cmd.run', arguments: { command: 'ls' } });
   expect(await ends(1)).toMatchObject([{ is_error: true, content: content('SecurityContextNotFound') }]);
   call(0);
-  await vi.waitFor(() => expect(shared.outcomes).toMatchObject([{ reason: 'SecurityContextNotFound' }]), until);
+  const ended = () => expect(shared.outcomes).toMatchObject([{ reason: 'SecurityContextNotFound' }]);
+  await vi.waitFor(ended, { timeout: 60_000, interval: 20 });
+  expect(open.state.underWay).toBeUndefined();
+}, 90_000);
+
+it('AMB-195 a context that is deleted and made again lets the next call wait, which is judged by what it says then', async () => {
+  let security: SecurityContextSpec | undefined = {};
+  let reads = 0;
+  const read = (): SecurityContextSpec => {
+    if (security !== undefined) return security;
+    reads += 1;
+    // `kubectl replace --force`: the new one comes between two reads.
+    if (reads === 2) security = narrowed;
+    throw new AppError('not_found', 'there is no SecurityContext desk', { reason: 'SecurityContextNotFound' });
+  };
+  const { call, ends, shared } = await world('recreated', read);
+  security = undefined;
+  call(0);
+  expect(await ends(1)).toMatchObject([{ ran: false, content: content('ToolNotAllowed') }]);
+  call(1);
+  await vi.waitFor(() => expect(shared.outcomes).toMatchObject([{ phase: 'completed' }]), until);
 });
 
 it.each([

@@ -1,6 +1,7 @@
 import { AppError, hasReason } from '../../../lib/errors.ts';
 import type { Tool } from '../../../lib/tools/tool.ts';
 import type { ConversationDeps } from '../conversation/conversation-deps.ts';
+import { underPresentContext } from '../conversation/context-return.ts';
 import { patientlyFor } from '../conversation/patiently.ts';
 import { repeatable } from './repeatable.ts';
 
@@ -10,7 +11,7 @@ const patienceMs = 60_000;
 /**
  * Registered tools that the agent may call.
  * @throws AppError `unavailable` with the reason `GatewayUnavailable`: without its tools an agent would do something else;
- * `SecurityContextNotFound` at once where its context is gone.
+ * `SecurityContextNotFound` where its context stays gone.
  */
 export async function registeredTools(deps: ConversationDeps, signal: AbortSignal): Promise<readonly Tool[]> {
   const { clock, logger } = deps;
@@ -19,12 +20,13 @@ export async function registeredTools(deps: ConversationDeps, signal: AbortSigna
   );
 }
 
-/** A gateway that cannot read the context may know before this replica that it was deleted: no wait brings it back. */
-async function offeredNow({ registered, caller, callerNow }: ConversationDeps, signal: AbortSignal) {
+/** A gateway that cannot read the context may know before this replica that it was deleted. */
+async function offeredNow({ registered, caller, callerNow, clock, logger }: ConversationDeps, signal: AbortSignal) {
   try {
     return await registered.offered(caller, signal);
   } catch (error) {
-    if (error instanceof AppError && hasReason(error.cause, 'ContextUnread')) await callerNow(signal, 'anew');
+    if (error instanceof AppError && hasReason(error.cause, 'ContextUnread'))
+      await underPresentContext({ clock, logger, signal }, () => callerNow(signal, 'anew'));
     throw error;
   }
 }

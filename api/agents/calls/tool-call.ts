@@ -8,6 +8,7 @@ import { callArguments } from '../../../lib/models/call-arguments.ts';
 import { admitCall } from '../../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../../lib/tools/refusals.ts';
 import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../../lib/tools/tool.ts';
+import { underPresentContext } from '../conversation/context-return.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from '../conversation/conversation-deps.ts';
 import { isMoving } from '../conversation/log.ts';
 import { patiently } from '../conversation/patiently.ts';
@@ -33,7 +34,8 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
     return refuse(deps, effect, invalidArguments);
   }
   const { toolbox } = deps;
-  const caller = await deps.callerNow(signal);
+  const { clock, logger } = deps;
+  const caller = await underPresentContext({ clock, logger, signal }, () => deps.callerNow(signal));
   const registered = () => registeredTools(deps, signal);
   const admitted = await admitCall({ toolbox, caller, registered }, call.name, args);
   if (isRefusal(admitted)) {

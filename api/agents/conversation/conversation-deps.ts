@@ -37,7 +37,7 @@ export interface ConversationDeps extends BeginDeps {
   readonly caller: AgentCaller;
   /**
    * The same under the SecurityContext as it is, read again after a while, `anew` at once. Waits while the API server is away.
-   * @throws AppError where the definition or the context is gone; the reason of `signal` where that aborts.
+   * @throws AppError where the definition or, for now or for good, the context is gone; the reason of `signal` where that aborts.
    */
   readonly callerNow: (signal: AbortSignal, anew?: 'anew') => Promise<AgentCaller>;
   /** Counts calls where the SecurityContext bounds them. */

@@ -8,6 +8,7 @@ import { callerOf } from '../caller-of.ts';
 import { mayPass } from '../../../lib/kube/index.ts';
 import { repeatable } from '../calls/repeatable.ts';
 import type { AgentCaller } from '../registered/index.ts';
+import { underPresentContext } from './context-return.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import type { DriversDeps } from '../drivers/drivers-deps.ts';
 import { Stopped } from './log.ts';
@@ -49,10 +50,11 @@ export async function conversationOf(
   const { clock, executions, definitionOf } = deps;
   const whole = await executions.whole(execution);
   if (whole === undefined) throw new Stopped();
-  const definition = await definitionOf(whole);
-  const spec = bounded(definition.spec, whole.spec);
   const { metadata, status } = whole;
   const logger = deps.logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid });
+  const within = { clock, logger, signal: parts.giveUp };
+  const definition = await underPresentContext(within, () => definitionOf(whole));
+  const spec = bounded(definition.spec, whole.spec);
   const { tenant } = parts.log;
   const bounds = createBounds(callerOf(whole, { tenant, spec, security: definition.security }), (signal, anew) =>
     repeatable(parts, signal, (until) =>
