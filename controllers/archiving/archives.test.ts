@@ -60,3 +60,39 @@ it.each([0, -3_600_000, 3_600_000])(
     expect(seen.writes).toBe(2);
   },
 );
+
+it('AMB-174 a record keeps no execution in use while it waits for room, nor while it is written', async () => {
+  const clock = createManualClock(begin);
+  const bytes = createFairPool({ size: 10, clock });
+  const stored = Promise.withResolvers<void>();
+  let [inUse, written] = [0, 0];
+  const archives = createArchives<WorkflowExecution>({
+    store: { problem: () => undefined, write: () => ((written += 1), stored.promise) } as never,
+    places: createFairPool({ size: 1, clock }),
+    bytes,
+    room: { took: async () => undefined },
+    onUnarchived: () => undefined,
+    kind: { bytesOf: () => 8, write: async () => new Uint8Array(), rowOf: (one) => one },
+    wholes: {
+      async use(one, task) {
+        inUse += 1;
+        return await task(one).finally(() => (inUse -= 1));
+      },
+    },
+    clock,
+    logger: silentLogger,
+    ownerOf: () => 'acme',
+    onNews: () => undefined,
+    signal: new AbortController().signal,
+  });
+  const full = bytes.tryEnter({ tenant: 'other', cost: 8 });
+  archives.begin(execution);
+  await clock.advance(0);
+  expect([bytes.waiting, written, inUse]).toEqual([1, 0, 0]);
+  full?.leave();
+  await clock.advance(0);
+  expect([bytes.used, written, inUse]).toEqual([8, 1, 0]);
+  stored.resolve();
+  await clock.advance(0);
+  expect([bytes.used, archives.stateOf(execution)?.kind]).toEqual([0, 'archived']);
+});

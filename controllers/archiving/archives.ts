@@ -1,4 +1,4 @@
-import type { ArchivedRow, ArchiveOwner } from '../../lib/archive/archive-store.ts';
+import type { ArchivedRow, ArchiveEntry, ArchiveOwner } from '../../lib/archive/archive-store.ts';
 import { archiveLimits } from '../../lib/archive/limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -136,20 +136,28 @@ class BackgroundArchives<T extends ArchivedRow> implements Archives<T> {
       signal.throwIfAborted();
       await clock.sleep(awayAfterMs[Math.min(tries, awayAfterMs.length - 1)] ?? 0, signal);
     }
-    await this.#deps.wholes.use(execution, async (whole) => {
-      // One that is gone takes its outputs along: there is nothing left to keep.
-      if (whole !== undefined) await this.#write(whole, owner);
-    });
+    await this.#write(execution, owner);
   }
 
+  /** A large execution is in use while it is read, no longer: reconciles wait for it, and a record may wait for room and the store. */
   async #write(execution: T, owner: ArchiveOwner): Promise<void> {
-    const { bytes, kind, room, store, signal } = this.#deps;
-    const { uid = '', name, namespace = '' } = execution.metadata;
-    using _room = await bytes.enter({ tenant: namespace, cost: Math.max(1, kind.bytesOf(execution)), signal });
-    const body = await kind.write(execution);
-    const finishedAt = Date.parse(execution.status?.finished_at ?? '');
-    const entry = { owner, uid, name, finishedAt, row: kind.rowOf(execution), body };
+    const { bytes, kind, room, store, signal, wholes } = this.#deps;
+    const { namespace: tenant = '' } = execution.metadata;
+    const cost = await wholes.use(execution, async (whole) => whole && Math.max(1, kind.bytesOf(whole)));
+    // One that is gone takes its outputs along: there is nothing left to keep.
+    if (cost === undefined) return;
+    using _room = await bytes.enter({ tenant, cost, signal });
+    const entry = await wholes.use(execution, async (whole) => whole && (await this.#entryOf(whole, owner)));
+    if (entry === undefined) return;
     await store.write(entry);
     await room.took(entry);
+  }
+
+  async #entryOf(execution: T, owner: ArchiveOwner): Promise<ArchiveEntry> {
+    const { kind } = this.#deps;
+    const { uid = '', name } = execution.metadata;
+    const body = await kind.write(execution);
+    const finishedAt = Date.parse(execution.status?.finished_at ?? '');
+    return { owner, uid, name, finishedAt, row: kind.rowOf(execution), body };
   }
 }
