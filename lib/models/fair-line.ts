@@ -119,7 +119,6 @@ export class FairLine {
       const [waiter] = holding.line.keys();
       if (waiter === undefined) return;
       this.#end(holding, waiter);
-      if (this.#kept?.waiter === waiter) this.#kept = undefined;
       // Its next turn comes after everybody else's.
       this.#holdings.delete(holding.tenant);
       this.#holdings.set(holding.tenant, holding);
@@ -132,6 +131,7 @@ export class FairLine {
     const before = holding.line.get(waiter);
     holding.line.delete(waiter);
     this.#waiting -= 1;
+    if (this.#kept?.waiter === waiter) this.#kept = undefined;
     if (before !== undefined) waiter.waited(between(before, holding.times.read()));
   }
 
@@ -214,7 +214,7 @@ export class FairLine {
   #keepForFirst(): void {
     const { breaker, size } = this.#options;
     const kept = this.#kept;
-    if (kept?.holding.line.has(kept.waiter) === true && !breaker.isShutFor(kept.holding.tenant)) return;
+    if (kept !== undefined && !breaker.isShutFor(kept.holding.tenant)) return;
     this.#kept = undefined;
     for (const holding of this.#holdings.values()) {
       const [waiter] = holding.line.keys();

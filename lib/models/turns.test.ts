@@ -300,6 +300,17 @@ describe('turns at a provider', () => {
     expect([order, turns.counted]).toEqual([['b', 'c'], 9]);
   });
 
+  it('lets more than was reserved count again once none waits any more', async () => {
+    const { clock, turns, enter, held } = line({ perMinute: 10 });
+    const stop = new AbortController();
+    enter('b', 5);
+    enter('a', 10, stop.signal);
+    await clock.advance(0);
+    stop.abort('enough');
+    held.get('b')?.settle(8, clock.steadyMs());
+    expect(turns.counted).toBe(8);
+  });
+
   it('lets more than was reserved count as far as there is room, and never before one that waits', async () => {
     const { clock, turns, enter, held } = line({ perMinute: 100 });
     for (const name of ['a', 'b']) enter(name, 20);
