@@ -50,7 +50,7 @@ export const executionReasons = {
   ExpressionFailed: 'A custom expression could not be evaluated within its bounds.',
   WorkBudgetExceeded: 'One state needs too much work for one turn of the controllers.',
   NestedTooDeep: 'A value is nested deeper than 64 levels, which is as deep as JSON is taken anywhere.',
-  InternalError: 'Deciding about the execution failed again and again; the message is for a bug report.',
+  InternalError: 'An error of Windlass itself ended the execution; the message is for a bug report, and says where to look.',
   InvalidSubworkflowInput:
     "The rendered input of a Subworkflow does not satisfy the child's input_schema, or is nested too deep.",
   ExitCode: 'The command ended with an exit code other than 0.',

@@ -82,6 +82,7 @@ export const sharedReasons = [
   'OutputLost',
   'Overloaded',
   'Overtaken',
+  'ReplicaShort',
   'ReplicaStops',
   'RequestTimeout',
   'RequestTooLarge',

@@ -2,6 +2,7 @@ import type { Anthropic } from '@anthropic-ai/sdk';
 import { isJsonObject } from '../json-object.ts';
 import { AttemptError } from './attempt-error.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
+import { asOurs } from './own-fault.ts';
 import { errorInStream } from './refusal.ts';
 import type { ReplyCollector } from './reply-collector.ts';
 import { argumentsObject, type OpenWire, packageTimeoutMs, type WireRequest } from './wire.ts';
@@ -23,7 +24,7 @@ export const openAnthropic: OpenWire = async ({ endpoint = defaultEndpoint, api_
       const client = new Anthropic({ ...fixed, ...quiet, fetch: exchange.fetch });
       const stream = await client.messages.create(bodyOf(request), { signal: exchange.signal });
       try {
-        for await (const event of stream) readEvent(event, reply);
+        for await (const event of stream) asOurs(() => readEvent(event, reply));
       } catch (error) {
         throw isJsonObject(errorIn(error)) ? errorInStream(errorIn(error), key) : error;
       }

@@ -13,6 +13,7 @@ import type { ModelObserver, RequestOutcome } from './metrics.ts';
 import type { ModelReply, ModelRequest } from './models.ts';
 import { openOllama } from './ollama.ts';
 import { openOpenAi } from './openai.ts';
+import { asOurs, EndedByUs, meaningOf, OwnFault, placeOf } from './own-fault.ts';
 import { createReplyCollector, type WireReply } from './reply-collector.ts';
 import type { ModelTarget } from './selection.ts';
 import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts';
@@ -34,7 +35,7 @@ interface AttemptBounds {
 export interface Connection {
   /**
    * Asks once, in the turn of the tenant. @throws AttemptError; `TimeoutError` where the allowance is spent; the reason of the
-   * signal where it aborts.
+   * signal where it aborts; AppError `InternalError` or `ReplicaShort` for what is no doing of the provider or its connection.
    */
   ask(target: ModelTarget, request: ModelRequest, bounds: AttemptBounds): Promise<ModelReply>;
   /** Questions of the tenant wait, since the provider failed several times in a row. */
@@ -125,7 +126,7 @@ class SharedConnection implements Connection {
     const started = this.#deps.clock.steadyMs();
     try {
       const begun = (): void => turn.begun();
-      const reply = this.#priced(target, request, await this.#exchange({ target, request, begun }, allowance));
+      const reply = await this.#exchange({ target, request, begun }, allowance);
       turn.answered();
       turn.settle(reply.input_tokens + reply.output_tokens, started);
       this.#observe('ok', started);
@@ -152,14 +153,13 @@ class SharedConnection implements Connection {
   }
 
   #observed(error: unknown, started: number): unknown {
-    this.#observe(error instanceof AttemptError ? error.outcome : 'aborted', started);
+    this.#observe(outcomeOf(error), started);
     return error;
   }
 
-  async #exchange({ target, request, begun }: Exchanging, allowance: Allowance): Promise<WireReply> {
+  async #exchange({ target, request, begun }: Exchanging, allowance: Allowance): Promise<ModelReply> {
     const { clock } = this.#deps;
-    this.#wire ??= openers[this.#provider.type](this.#provider);
-    const wire = await this.#wire;
+    const wire = await this.#opened();
     const { isCallers } = allowance;
     using deadline = startDeadline(clock, allowance.attemptMs, request.signal);
     using _running = allowance.running(clock);
@@ -172,12 +172,34 @@ class SharedConnection implements Connection {
       await wire.ask(toWireRequest(target, request, names), exchange, collector);
       // The packages end a stream that was aborted as if it were complete.
       exchange.signal.throwIfAborted();
-      return decoded(collector.finish(), names);
+      return asOurs(() => this.#priced(target, request, decoded(collector.finish(), names)));
     } catch (error) {
       request.signal.throwIfAborted();
       if (signal.aborted) throw isCallers ? signal.reason : outOfTime();
-      throw exchange.failure ?? asAttemptError(error);
+      const meaning = meaningOf(error, exchange);
+      throw meaning instanceof AttemptError ? meaning : this.#endedByUs(meaning);
     }
+  }
+
+  /** The package of the provider. One that could not be loaded is tried again by the next question. */
+  async #opened(): Promise<Wire> {
+    const opened = (this.#wire ??= openers[this.#provider.type](this.#provider));
+    try {
+      return await opened;
+    } catch (error) {
+      if (this.#wire === opened) this.#wire = undefined;
+      throw this.#endedByUs(new OwnFault(error));
+    }
+  }
+
+  #endedByUs(fault: OwnFault): EndedByUs {
+    const { name } = this.#provider;
+    const ended = new EndedByUs(name, fault);
+    this.#deps.logger.error(
+      { provider: name, reason: ended.reason, at: placeOf(fault.cause) },
+      'question to a model failed here',
+    );
+    return ended;
   }
 
   #priced({ model }: ModelTarget, request: ModelRequest, reply: WireReply): ModelReply {
@@ -232,9 +254,10 @@ function settle(turn: QuestionTurn, error: unknown): void {
   else turn.answered();
 }
 
-/** A package's own exception is about an answer that it cannot read; its words may hold parts of that. */
-const asAttemptError = (error: unknown): AttemptError =>
-  error instanceof AttemptError ? error : new AttemptError('malformed', 'sent an answer that cannot be read');
+function outcomeOf(error: unknown): RequestOutcome {
+  if (error instanceof AttemptError) return error.outcome;
+  return error instanceof EndedByUs ? 'internal' : 'aborted';
+}
 
 const outOfTime = (): AttemptError =>
   new AttemptError('timeout', `did not finish its answer within ${modelLimits.requestMs / 1_000} seconds`);

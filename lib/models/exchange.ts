@@ -4,6 +4,7 @@ import type { Secret } from '../node-config/secret.ts';
 import { AttemptError } from './attempt-error.ts';
 import { type IdleWatch, startIdleWatch } from './idle-watch.ts';
 import { modelLimits } from './limits.ts';
+import { asOurs, OwnFault, shortageIn } from './own-fault.ts';
 import { refusedAttempt } from './refusal.ts';
 
 type Fetch = typeof fetch;
@@ -16,9 +17,11 @@ export interface Exchange extends Disposable {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
   /** The first failure below the package. */
-  readonly failure: AttemptError | undefined;
+  readonly failure: AttemptError | OwnFault | undefined;
+  /** Whether the provider has answered, with whatever it was. */
+  readonly isAnswered: boolean;
   /** Ends the request with this failure. */
-  fail(failure: AttemptError): void;
+  fail(failure: AttemptError | OwnFault): void;
 }
 
 interface ExchangeOptions {
@@ -48,7 +51,8 @@ class GuardedExchange implements Exchange {
   readonly #options: ExchangeOptions;
   readonly #broken = new AbortController();
   #watch: IdleWatch | undefined;
-  failure: AttemptError | undefined;
+  failure: AttemptError | OwnFault | undefined;
+  isAnswered = false;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
@@ -57,14 +61,24 @@ class GuardedExchange implements Exchange {
 
   readonly fetch: Fetch = async (url, init) => {
     const response = await this.#send(addressOf(url), init);
+    this.isAnswered = true;
     if (!response.ok) return this.#refused(response);
-    this.#options.begun();
+    this.#begin();
     if (response.body === null) return response;
     const stream = ReadableStream.from(this.#guarded(response.body, init?.signal));
     return new Response(stream, { status: response.status, headers: response.headers });
   };
 
-  fail(failure: AttemptError): void {
+  #begin(): void {
+    try {
+      this.#options.begun();
+    } catch (error) {
+      this.fail(new OwnFault(error));
+      throw error;
+    }
+  }
+
+  fail(failure: AttemptError | OwnFault): void {
     // An error that follows from an end that the caller wanted is no failure of the provider.
     if (!this.#options.signal.aborted) this.failure ??= failure;
     this.#broken.abort(failure);
@@ -85,7 +99,11 @@ class GuardedExchange implements Exchange {
       // Undici's own types and those of Node describe the same objects.
       return (await request(url, settings as Parameters<typeof request>[1])) as unknown as Response;
     } catch (error) {
-      this.fail(new AttemptError('unavailable', `cannot be reached: ${causeOf(error)}`));
+      this.fail(
+        isOfConnection(error)
+          ? new AttemptError('unavailable', `cannot be reached: ${causeOf(error)}`)
+          : new OwnFault(error),
+      );
       throw error;
     }
   }
@@ -105,12 +123,12 @@ class GuardedExchange implements Exchange {
         // Before its first word a model may think for long; the time of the request bounds that.
         this.#watch ??= startIdleWatch(this.#options.clock, modelLimits.idleMs, () => this.fail(silent()));
         this.#watch.touch();
-        lines.push(chunk);
+        asOurs(() => lines.push(chunk));
         yield chunk;
       }
-      lines.end();
+      asOurs(() => lines.end());
     } catch (error) {
-      if (error instanceof AttemptError) this.fail(error);
+      if (error instanceof AttemptError || error instanceof OwnFault) this.fail(error);
       // A package that has read enough, or cannot read on, ends the stream by its own signal.
       else if (!own?.aborted) this.fail(new AttemptError('unavailable', 'broke off its answer'));
       throw error;
@@ -125,6 +143,12 @@ function addressOf(url: Parameters<Fetch>[0]): string {
 
 const silent = (): AttemptError =>
   new AttemptError('unavailable', `sent nothing for ${modelLimits.idleMs / 1_000} seconds`);
+
+/** `fetch` throws a TypeError without a cause for a request that it cannot make, and one with a cause for the network. */
+const isOfConnection = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name !== 'TypeError' || error.cause !== undefined) &&
+  shortageIn(error) === undefined;
 
 /** Code of the system, such as ECONNREFUSED: the message may hold an address with a password. */
 function causeOf(error: unknown): string {

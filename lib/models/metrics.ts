@@ -2,8 +2,8 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AttemptOutcome } from './attempt-error.ts';
 import type { ModelReply } from './models.ts';
 
-/** `aborted`: the caller wanted no answer any more. */
-export type RequestOutcome = 'ok' | 'aborted' | AttemptOutcome;
+/** `aborted`: the caller wanted no answer any more; `internal`: an exception of this process ended it. */
+export type RequestOutcome = 'ok' | 'aborted' | 'internal' | AttemptOutcome;
 
 /** A reason for which requests wait: limits of a provider, `max_concurrency` and `tokens_per_minute`, and its rest after failures. */
 export type ModelLimit = 'concurrency' | 'tokens' | 'rest';

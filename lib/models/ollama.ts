@@ -2,6 +2,7 @@ import type { ChatRequest, Message, Tool } from 'ollama';
 import { isJsonObject } from '../json-object.ts';
 import { AttemptError } from './attempt-error.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
+import { asOurs, OwnFault } from './own-fault.ts';
 import { errorInStream } from './refusal.ts';
 import type { ReplyCollector } from './reply-collector.ts';
 import { argumentsObject, type OpenWire, type WireRequest } from './wire.ts';
@@ -15,10 +16,10 @@ export const openOllama: OpenWire = async ({ endpoint, api_key: key }) => {
       const client = new Ollama({ host: endpoint ?? '', headers, fetch: exchange.fetch });
       const stream = await client.chat(bodyOf(request));
       try {
-        for await (const line of stream) readLine(line, reply);
+        for await (const line of stream) asOurs(() => readLine(line, reply));
       } catch (error) {
         // The package's own error for a stream without an end: the collector knows better how far it came.
-        if (error instanceof AttemptError || exchange.failure !== undefined) throw error;
+        if (error instanceof AttemptError || error instanceof OwnFault || exchange.failure !== undefined) throw error;
       }
     },
     /** The package writes lines that it cannot read to the console, and continues. */

@@ -5,6 +5,7 @@ import { withoutTrailingSlashes } from '../trailing-slashes.ts';
 import { AttemptError } from './attempt-error.ts';
 import type { Exchange } from './exchange.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
+import { asOurs } from './own-fault.ts';
 import { errorInStream } from './refusal.ts';
 import type { ReplyCollector } from './reply-collector.ts';
 import { type OpenWire, packageTimeoutMs, type WireRequest } from './wire.ts';
@@ -23,7 +24,7 @@ export const openOpenAi: OpenWire = async (provider) => {
         signal: exchange.signal,
       });
       try {
-        for await (const chunk of stream) readChunk(chunk, reply);
+        for await (const chunk of stream) asOurs(() => readChunk(chunk, reply));
       } catch (error) {
         throw isJsonObject(errorIn(error)) ? errorInStream(errorIn(error), provider.api_key) : error;
       }

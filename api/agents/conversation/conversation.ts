@@ -8,7 +8,7 @@ import { crowdedBy, fitting } from '../../../lib/conversation/messages.ts';
 import { type Effect, failure, next } from '../../../lib/conversation/next.ts';
 import { sizeOfAll } from '../../../lib/conversation/state.ts';
 import { defined } from '../../../lib/defined.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, hasReason } from '../../../lib/errors.ts';
 import { KubeError, mayPass } from '../../../lib/kube/index.ts';
 import { least } from '../../../lib/least.ts';
 import { lengthOfDefinitions } from '../../../lib/models/cost.ts';
@@ -59,7 +59,7 @@ function failureOf(error: unknown): string | undefined {
   if (isMoving(error)) return undefined;
   // Trouble of the cluster or of our account is none of the execution, which continues after a pause. One of the gateway or of a
   // model has had its time before it comes here.
-  if (error instanceof KubeError && mayPass(error)) return undefined;
+  if ((error instanceof KubeError && mayPass(error)) || hasReason(error, 'ReplicaShort')) return undefined;
   return error instanceof AppError ? error.reason : undefined;
 }
 
