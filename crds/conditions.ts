@@ -50,7 +50,8 @@ export const executionReasons = {
   ExpressionFailed: 'A custom expression could not be evaluated within its bounds.',
   WorkBudgetExceeded: 'One state needs too much work for one turn of the controllers.',
   NestedTooDeep: 'A value is nested deeper than 64 levels, which is as deep as JSON is taken anywhere.',
-  InternalError: 'An error of Windlass itself ended the execution; the message is for a bug report, and says where to look.',
+  InternalError:
+    'An error of Windlass itself ended the execution; the message is for a bug report, and says where to look.',
   InvalidSubworkflowInput:
     "The rendered input of a Subworkflow does not satisfy the child's input_schema, or is nested too deep.",
   ExitCode: 'The command ended with an exit code other than 0.',
@@ -109,6 +110,10 @@ export const agentExecutionReasons = {
   ValidationFailed: 'The judge of an answer or of a tool call gave no verdict.',
   QuestionsExceeded:
     'The model was asked as often as max_iterations and max_tool_calls permit: most of its tool calls were refused.',
+  DefinitionLost: 'The version of the agent with which the execution began is gone.',
+  SecurityContextNotFound: 'The SecurityContext that the agent names does not exist, or is being deleted.',
+  GatewayUnavailable: 'The tool gateway did not list the tools that the agent names within a minute.',
+  EventTooLarge: 'The instruction and the input are too long to begin a conversation; the message has their sizes.',
   ConversationTooLarge: 'The conversation holds more text than is kept of one.',
   ConversationLost:
     'The conversations of the tenant took more than their share, and the beginning of this one was dropped.',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AgentExecutionReason } from '../../crds/conditions.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import { AppError } from '../errors.ts';
 import type { ModelMessage } from '../models/models.ts';
@@ -57,7 +58,10 @@ class World {
         this.#act(state, effect, spec);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        this.#put(state, { kind: 'ended', result: { ...failure(state, error.reason, error.message), at } });
+        this.#put(state, {
+          kind: 'ended',
+          result: { ...failure(state, error.reason as AgentExecutionReason, error.message), at },
+        });
       }
     }
     throw new Error('the conversation has no end');

@@ -1,3 +1,4 @@
+import type { AgentExecutionReason } from '../../crds/conditions.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
@@ -168,13 +169,17 @@ function withinBudget(state: ConversationState, { execution }: AgentSpec, ask: (
   return problem === undefined ? ask(budget) : failed(state, 'BudgetExceeded', problem);
 }
 
-const failed = (state: ConversationState, reason: string, message: string): Effect => ({
+const failed = (state: ConversationState, reason: AgentExecutionReason, message: string): Effect => ({
   kind: 'end',
   result: failure(state, reason, message),
 });
 
 /** A result that says why the execution failed. */
-export function failure(state: ConversationState, reason: string, message: string): Omit<AgentResult, 'at'> {
+export function failure(
+  state: ConversationState,
+  reason: AgentExecutionReason,
+  message: string,
+): Omit<AgentResult, 'at'> {
   return { phase: 'failed', reason, message: message.slice(0, messageMax), ...numbers(state) };
 }
 

@@ -8,8 +8,7 @@ import { crowdedBy, fitting } from '../../../lib/conversation/messages.ts';
 import { type Effect, failure, next } from '../../../lib/conversation/next.ts';
 import { sizeOfAll } from '../../../lib/conversation/state.ts';
 import { defined } from '../../../lib/defined.ts';
-import { AppError, hasReason } from '../../../lib/errors.ts';
-import { KubeError, mayPass } from '../../../lib/kube/index.ts';
+import { AppError } from '../../../lib/errors.ts';
 import { least } from '../../../lib/least.ts';
 import { lengthOfDefinitions } from '../../../lib/models/cost.ts';
 import { ModelError } from '../../../lib/models/models.ts';
@@ -21,6 +20,7 @@ import { Parked } from '../verdicts/approvals.ts';
 import { answerVerdict, type JudgedAnswer, JudgeFailed, judgeAnswer } from '../verdicts/judge.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { isMoving, Stopped } from './log.ts';
+import { isPassing, isUnnamed, namedEnd } from './named-end.ts';
 
 /**
  * Drives a conversation to its end: decides, acts, writes down. Resolves to the result.
@@ -47,21 +47,16 @@ async function act(deps: ConversationDeps, effect: Effect, signal: AbortSignal):
     await perform(deps, effect, signal);
   } catch (error) {
     signal.throwIfAborted();
-    const reason = failureOf(error);
-    if (reason === undefined) throw error;
-    await end(deps, failure(deps.log.state, reason, error instanceof Error ? error.message : String(error)));
+    if (!isEnding(error)) throw error;
+    if (isUnnamed(error)) deps.logger.error({ err: error }, 'conversation ended by an error');
+    const { reason, message } = namedEnd(error);
+    await end(deps, failure(deps.log.state, reason, message));
   }
 }
 
-function failureOf(error: unknown): string | undefined {
-  if (error instanceof ModelError) return error.failure;
-  if (error instanceof JudgeFailed) return 'ValidationFailed';
-  if (isMoving(error)) return undefined;
-  // Trouble of the cluster or of our account is none of the execution, which continues after a pause. One of the gateway or of a
-  // model has had its time before it comes here.
-  if ((error instanceof KubeError && mayPass(error)) || hasReason(error, 'ReplicaShort')) return undefined;
-  return error instanceof AppError ? error.reason : undefined;
-}
+/** Whether the execution fails of an error. A bug is thrown on: another attempt may be that of a version without it. */
+const isEnding = (error: unknown): error is AppError | ModelError =>
+  error instanceof ModelError || (error instanceof AppError && !isMoving(error) && !isPassing(error));
 
 async function perform(deps: ConversationDeps, effect: Effect, signal: AbortSignal): Promise<void> {
   switch (effect.kind) {

@@ -19,6 +19,7 @@ import type { ConversationDeps } from '../conversation/conversation-deps.ts';
 import { conversationOf } from '../conversation/conversation-of.ts';
 import { type LiveNews, liveAddress } from '../conversation/live.ts';
 import { ConversationLog, isMoving, Stopped } from '../conversation/log.ts';
+import { isUnnamed, namedEnd } from '../conversation/named-end.ts';
 import { PodChannel } from '../pods/pod-channel.ts';
 import { hear } from '../pods/pod-sayings.ts';
 import { Parked } from '../verdicts/approvals.ts';
@@ -41,6 +42,8 @@ const interruptedPauses = { baseMs: 2_000, maxMs: 60_000 } as const;
 const unseenPauses = { baseMs: 1_000, maxMs: 30_000 } as const;
 /** Replicas that have tried a conversation in vain, behind which no other one takes it in a pause. */
 const triedBy = 2;
+/** Attempts behind each other that meet a bug, until the execution fails of it: as for workflows (ADR 0041). */
+const bugTriesMax = 5;
 /** A judge that is started adds no record. */
 const parkedAtOnce = 2;
 
@@ -80,6 +83,14 @@ function isPodOf(execution: AgentExecution | undefined, podUid: string): boolean
   return pod === undefined || pod.uid === podUid;
 }
 
+/** An error that no code throws on purpose. */
+const isBug = (error: unknown): boolean => !(error instanceof AppError || error instanceof JudgeLater);
+
+/** A bug was met in each attempt: no other one would do better. */
+class MetABug extends Error {}
+
+const metABug = `each of ${bugTriesMax} attempts met an error of Windlass; look in the logs of the API for "conversation interrupted" with the uid of the execution, and report the line`;
+
 /** Whether anything was written that a driver continues. */
 const isBegun = ({ last, state }: ConversationLog): boolean => last > 0 && state.result === undefined;
 
@@ -105,21 +116,27 @@ export class ConversationDriver {
     const { random } = this.#deps;
     const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
     let failures = 0;
+    let bugs = 0;
     let { advances } = driven;
     const pauseAfter = (error: unknown): number => {
       if (signal.aborted || isMoving(error)) throw error;
       this.#warn(execution, error);
       if (hasReason(error, 'ConversationTooNew')) driven.tooNew = error;
       if (driven.tooNew !== undefined) throw error;
-      failures = driven.advances > advances ? 1 : failures + 1;
+      const hasAdvanced = driven.advances > advances;
+      failures = hasAdvanced ? 1 : failures + 1;
+      bugs = isBug(error) ? (hasAdvanced ? 1 : bugs + 1) : 0;
+      if (bugs >= bugTriesMax) throw new MetABug();
       advances = driven.advances;
       return halfJitter(interruptedPauses, failures - 1, random());
     };
     const sleep: Clock['sleep'] = (ms) =>
       driven.isHeld ? this.#hold(driven, ms, signal) : this.#pause(driven, ms, signal);
     const pace = { clock: { sleep }, pauseAfter, signal };
-    // Each error behind which it is tried no more means that it is driven no more here.
-    await tryPaced(pace, () => this.#driveUntilDone(execution, driven, signal)).catch(() => undefined);
+    // Each other error behind which it is tried no more means that it is driven no more here.
+    await tryPaced(pace, () => this.#driveUntilDone(execution, driven, signal)).catch(async (error: unknown) => {
+      if (error instanceof MetABug) await this.#endOfBug(execution, driven.giveUp.signal);
+    });
   }
 
   /** Ends before its time where the conversation was handed over to this replica. */
@@ -139,7 +156,7 @@ export class ConversationDriver {
   }
 
   #warn({ metadata: { namespace, name, uid } }: AgentExecution, error: unknown): void {
-    const bug = error instanceof AppError || error instanceof JudgeLater ? {} : { err: error };
+    const bug = isBug(error) ? { err: error } : {};
     const problem = messageOf(error);
     this.#deps.logger.warn({ namespace, execution: name, uid, problem, ...bug }, 'conversation interrupted');
   }
@@ -300,15 +317,28 @@ export class ConversationDriver {
 
   /** The controller says the same where no replica does: the deadline is in the status. */
   async #endLate(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
+    const why = new AppError('timeout', 'the execution took longer than its timeout', { reason: 'Timeout' });
+    await this.#endBy(execution, giveUp, why);
+  }
+
+  /** Never rejects: where it cannot be written down, the next driver meets the bug as often. */
+  async #endOfBug(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
+    const why = new AppError('internal', metABug, { reason: 'InternalError' });
+    await this.#endBy(execution, giveUp, why).catch((error: unknown) => this.#warn(execution, error));
+  }
+
+  async #endBy(execution: AgentExecution, giveUp: AbortSignal, why: AppError): Promise<void> {
     using deadline = startDeadline(this.#deps.clock, lastWordMs);
     const log = await this.#openLog(execution, { signal: deadline.signal, giveUp });
     await log.load();
-    const why = new AppError('timeout', 'the execution took longer than its timeout', { reason: 'Timeout' });
     await this.#endFailed(execution, log, why);
   }
 
   /** No other replica would do better. */
-  async #endFailed(execution: AgentExecution, log: ConversationLog, { reason, message }: AppError): Promise<void> {
+  async #endFailed(execution: AgentExecution, log: ConversationLog, error: AppError): Promise<void> {
+    if (isUnnamed(error))
+      this.#deps.logger.error({ err: error, uid: execution.metadata.uid }, 'conversation ended by an error');
+    const { reason, message } = namedEnd(error);
     const at = new Date(this.#deps.clock.now()).toISOString();
     if (log.state.result === undefined) {
       await log.append({ kind: 'ended', result: { ...failure(log.state, reason, message), at } });
