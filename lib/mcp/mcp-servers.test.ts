@@ -242,6 +242,33 @@ function drip(response: ServerResponse, piece: string): void {
 }
 
 describe('a hostile MCP server', () => {
+  /** JSON of so many levels. */
+  const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+  const answer = (response: ServerResponse, id: number, result: string): void =>
+    void response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
+  const keys = { 'a key': { api_key: new Secret(canary) }, 'no key': {} };
+
+  it.each(Object.entries(keys))(
+    'that answers a call with too many levels is named so, with %s',
+    async (_key, fields) => {
+      const url = await hostile((response, id) => answer(response, id, `{"content":[],"x":${nested(20_000)}}`));
+      const [echo] = await tools(follow(entry(url, fields)));
+      const ended = await echo?.call('acme', { text: 'a' }, signal());
+      expect(ended?.content).toMatch(/the answer is nested deeper than 64 levels; its outcome is unknown$/);
+    },
+  );
+
+  it.each(Object.entries(keys))(
+    'that lists a tool with too many levels has the others, with %s',
+    async (_key, fields) => {
+      const rows = `[{"name":"deep","inputSchema":{"type":"object","x":${nested(20_000)}}},${JSON.stringify(tool('echo'))}]`;
+      const url = await hostile((response, id) => answer(response, id, `{"tools":${rows}}`), 'tools/list');
+      expect(names(await tools(follow(entry(url, fields))))).toEqual(['notes.echo']);
+    },
+  );
+
   it.each<[string, (response: ServerResponse) => void, RegExp]>([
     ['never answers', () => undefined, /^TIMEOUT: .* no answer came in time; its outcome is unknown$/],
     [

@@ -10,18 +10,19 @@ export interface McpAnswer {
   readonly isError: boolean;
 }
 
-/**
- * The answer of a tool as text. Images and sounds are named, for no part of ours shows them.
- * @throws AppError `unavailable` for an answer that others could not read.
- */
+/** The answer of a tool as text, behind `requireFlat`. Images and sounds are named, for no part of ours shows them. */
 export function readMcpAnswer(result: Readonly<Record<string, unknown>>): McpAnswer {
-  if (isTooDeep(result)) throw new AppError('unavailable', `the answer ${tooDeep}`);
   const { content, structuredContent, isError } = result;
   const parts = Array.isArray(content) ? content.map(textOf) : [];
   const structured = isJsonObject(structuredContent) ? structuredContent : undefined;
   const text = parts.length === 0 && structured !== undefined ? JSON.stringify(structured) : parts.join('\n');
   const answer = { content: cut(text), isError: isError === true };
   return structured === undefined ? answer : { ...answer, structured };
+}
+
+/** @throws AppError `unavailable` for an answer that is nested deeper than JSON may be: others could not read it. */
+export function requireFlat(answer: unknown): void {
+  if (isTooDeep(answer)) throw new AppError('unavailable', `the answer ${tooDeep}`);
 }
 
 function cut(text: string): string {

@@ -1,11 +1,14 @@
 import type { Client } from '@modelcontextprotocol/client';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Clock } from '../clock.ts';
+import { limits } from '../../crds/limits.ts';
 import { AppError } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
+import { isTooDeep } from '../nesting.ts';
 import type { McpServerEntry, Secret } from '../node-config/index.ts';
 import { mcpLimits } from './limits.ts';
 import { inQuestion, inQuestions } from './question.ts';
+import { requireFlat } from './read-answer.ts';
 import { mcpRefusal } from './server-error.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -85,12 +88,19 @@ function sessionOf(clock: Clock, client: Client, redactor: Redactor): McpSession
   const ask: Ask = (request, outer, timeout) =>
     inQuestion(clock, outer, (signal) => client.request(request, asItCame, { signal, timeout }));
   return {
-    list: (signal, take) => during(() => listAll(ask, signal, (rows) => take(rows.map(redactor.value)))),
+    list: (signal, take) =>
+      during(() =>
+        listAll(ask, signal, (rows) =>
+          take(rows.map((row) => (isTooDeep(row, rowLevels) ? undefined : redactor.value(row)))),
+        ),
+      ),
     call: (tool, args, signal) =>
       during(async () => {
         const params = { name: tool, arguments: { ...args } };
         const request = { method: 'tools/call', params };
-        const answer = redactor.value(await ask(request, signal, longestMs));
+        const answered = await ask(request, signal, longestMs);
+        requireFlat(answered);
+        const answer = redactor.value(answered);
         return isJsonObject(answer) ? answer : {};
       }),
     retire() {
@@ -132,13 +142,16 @@ async function listAll(ask: Ask, signal: AbortSignal, take: Parameters<McpSessio
   }
 }
 
+/** A tool holds a schema, which has as many levels as JSON may have. A tool with more is left out. */
+const rowLevels = limits.jsonDepth + 1;
+
 /** The signal of a call ends it; the library wants a number. */
 const longestMs = 3_600_000;
 
 /** Takes the key out of what the server has sent: it may have sent that back. */
 interface Redactor {
   readonly text: (text: string) => string;
-  /** Anywhere in a value of JSON. */
+  /** Anywhere in a value of JSON that is not nested too deep. */
   readonly value: (value: unknown) => unknown;
 }
 

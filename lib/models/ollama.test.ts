@@ -3,6 +3,7 @@ import { createManualClock } from '../../test/support/manual-clock.ts';
 import { type Answer, type ModelServer, openModelServer } from '../../test/support/model-server.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { readNodeConfig } from '../node-config/index.ts';
+import { callArguments } from './call-arguments.ts';
 import { createModels } from './create-models.ts';
 import type { ModelRequest } from './models.ts';
 
@@ -81,6 +82,21 @@ describe('the chat API of Ollama', () => {
       { id: 'call_1_1', name: 'fs.read', arguments: '{"path":"/b"}' },
       { id: 'call_1_2', name: 'fs.read', arguments: '{}' },
     ]);
+  });
+
+  it.each([64, 65, 20_000])('gives arguments of %i levels so that they are refused beyond 64', async (levels) => {
+    const args = `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+    const call = `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"fs_read","arguments":${args}}}]},"done":false}`;
+    server.answerWith(stream(call, done));
+    const { tool_calls: calls } = await ask([user], { tools });
+    const read = callArguments(calls[0]?.arguments ?? '');
+    expect(JSON.stringify(read)).toBe(levels > 64 ? undefined : args);
+  });
+
+  it('has failed where it ends its answer by an error that is nested deeply', async () => {
+    server.answerWith(stream(`{"error":{"message":"no","at":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`));
+    const message = 'the provider p failed within its answer: no';
+    await expect(ask([user])).rejects.toMatchObject({ failure: 'ProviderUnavailable', message });
   });
 
   it('takes a last line without a line break', async () => {

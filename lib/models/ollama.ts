@@ -1,5 +1,6 @@
 import type { ChatRequest, Message, Tool } from 'ollama';
 import { isJsonObject } from '../json-object.ts';
+import { isTooDeep, tooDeep } from '../nesting.ts';
 import { AttemptError } from './attempt-error.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
 import { asOurs, OwnFault } from './own-fault.ts';
@@ -91,4 +92,10 @@ function readMessage(message: Readonly<Record<string, unknown>>, reply: ReplyCol
 }
 
 /** An object in this protocol; a text where a server copies another one. */
-const argumentsText = (value: unknown): unknown => (isJsonObject(value) ? JSON.stringify(value) : value);
+function argumentsText(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return isTooDeep(value) ? unwritable : JSON.stringify(value);
+}
+
+/** In place of arguments that are nested too deep to be written: no object, so that the call is refused to the model. */
+const unwritable = JSON.stringify(`an object that ${tooDeep}`);

@@ -1,5 +1,6 @@
 import { cutText } from '../cut-text.ts';
 import { isJsonObject } from '../json-object.ts';
+import { isTooDeep } from '../nesting.ts';
 import type { Secret } from '../node-config/secret.ts';
 import { AttemptError, type AttemptOutcome } from './attempt-error.ts';
 import { modelLimits } from './limits.ts';
@@ -65,9 +66,9 @@ function messageOfError(value: unknown): string {
   return isJsonObject(error) && typeof error.message === 'string' ? error.message : '';
 }
 
-/** An error that a stream brings after it has begun, by its JSON text. */
+/** An error that a stream brings after it has begun, by its JSON text. One that is nested too deep has none. */
 export function errorInStream(value: unknown, key: Secret | undefined): AttemptError {
-  const text = JSON.stringify(value) ?? '';
+  const text = isTooDeep(value) ? '' : (JSON.stringify(value) ?? '');
   const outcome = outcomeInStream(text);
   return new AttemptError(outcome, `${words[outcome]} within its answer${quoted(messageOfError(value), key)}`);
 }
