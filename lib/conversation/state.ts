@@ -1,6 +1,7 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import { defined } from '../defined.ts';
 import { AppError } from '../errors.ts';
+import { heapBytes } from '../heap-bytes.ts';
 import type { ModelMessage, ModelToolCall } from '../models/models.ts';
 import { conversationLimits } from './limits.ts';
 import type { ConversationRecord, Usage } from './record.ts';
@@ -20,6 +21,8 @@ export interface CallUnderWay {
 export interface SignedUnderWay extends CallUnderWay {
   /** RFC 3339. */
   readonly at: string;
+  /** Bytes of heap of its arguments, about. */
+  readonly bytes: number;
 }
 
 interface Approval {
@@ -71,6 +74,8 @@ export interface ConversationState {
   result: AgentResult | undefined;
   /** Bytes of heap that the texts take, about. */
   bytes: number;
+  /** Bytes of heap that the arguments of signed calls under way take, about. */
+  signedBytes: number;
 }
 
 export const emptyState = (): ConversationState => ({
@@ -101,6 +106,7 @@ export const emptyState = (): ConversationState => ({
   model: undefined,
   result: undefined,
   bytes: 0,
+  signedBytes: 0,
 });
 
 type Folder<K extends ConversationRecord['kind']> = (state: ConversationState, record: RecordOf<K>) => void;
@@ -148,10 +154,13 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
     state.unasked.push(...messages);
   },
   signed_call(state, { call_id, tool, arguments: args, at }) {
-    state.signed.set(call_id, { call_id, tool, arguments: args, at });
+    forgetSigned(state, call_id);
+    const bytes = argumentBytes(args);
+    state.signed.set(call_id, { call_id, tool, arguments: args, at, bytes });
+    state.signedBytes += bytes;
   },
   signed_ended(state, { call_id, dispatch_id, result_hash }) {
-    state.signed.delete(call_id);
+    forgetSigned(state, call_id);
     if (dispatch_id !== undefined) rememberDispatch(state, dispatch_id, result_hash);
   },
   tool_ended: foldToolEnd,
@@ -251,6 +260,18 @@ function say(state: ConversationState, message: ModelMessage): void {
   state.messages.push(message);
   state.bytes += bytesOf(message);
 }
+
+function forgetSigned(state: ConversationState, callId: string): void {
+  state.signedBytes -= state.signed.get(callId)?.bytes ?? 0;
+  state.signed.delete(callId);
+}
+
+/** Bytes of heap that the arguments of a signed call take, about: those of many small values take far more than their JSON. */
+export const argumentBytes = (args: unknown): number => heapBytes(args, 2 * conversationLimits.signedBytes);
+
+/** Bytes of heap that a conversation holds, about. */
+export const heldBytes = ({ bytes, signedBytes }: Pick<ConversationState, 'bytes' | 'signedBytes'>): number =>
+  bytes + signedBytes;
 
 /** Bytes of heap that a message takes, about. */
 export const bytesOf = (message: ModelMessage): number => sizeOf(message) * 2;

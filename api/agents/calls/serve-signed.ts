@@ -2,7 +2,13 @@ import type { EventBus } from '../../../lib/bus/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { ConversationDeps } from '../conversation/conversation-deps.ts';
-import { createSignedCalls, type SignedCall, type SignedCalls, signedAddress } from './signed-calls.ts';
+import {
+  createSignedCalls,
+  type SignedCall,
+  type SignedCalls,
+  type SignedRoom,
+  signedAddress,
+} from './signed-calls.ts';
 
 /** Signed calls while their conversation is driven here. */
 interface OpenSignedCalls extends SignedCalls {
@@ -17,11 +23,11 @@ const graceMs = 3_000;
 export function openSignedCalls(
   bus: Pick<EventBus, 'serve'>,
   conversation: ConversationDeps,
-  leave: AbortSignal,
+  { leave, room }: { readonly leave: AbortSignal; readonly room: SignedRoom },
 ): OpenSignedCalls {
   const closed = new AbortController();
   const ends = [leave, conversation.log.overtaken, closed.signal];
-  const signed = createSignedCalls(conversation, AbortSignal.any(ends));
+  const signed = createSignedCalls(conversation, room, AbortSignal.any(ends));
   const address = signedAddress(conversation.caller.executionId ?? '');
   const responder = bus.serve(address, async ({ body }) => String(await signed.take(readCall(body))));
   return {

@@ -1,4 +1,10 @@
-import type { SignedUnderWay } from '../../../lib/conversation/state.ts';
+import { conversationLimits } from '../../../lib/conversation/limits.ts';
+import {
+  argumentBytes,
+  type ConversationState,
+  heldBytes,
+  type SignedUnderWay,
+} from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, hasReason } from '../../../lib/errors.ts';
 import { onAbort } from '../../../lib/on-abort.ts';
@@ -6,6 +12,7 @@ import { failure } from '../../../lib/tools/answers.ts';
 import { isRefusal, type ToolArguments } from '../../../lib/tools/tool.ts';
 import { type ConversationDeps, record } from '../conversation/conversation-deps.ts';
 import { isMoving, Stopped } from '../conversation/log.ts';
+import type { Room } from '../drivers/room.ts';
 import { type Answered, answerByPod, unknownOutcome } from '../pods/pod-answer.ts';
 import { type BeginPermit, createBeginPermit } from './begin-permit.ts';
 import { lostAnswer, writtenEnd } from './written-end.ts';
@@ -19,7 +26,7 @@ export interface SignedCall {
 
 /** Signed calls at the driver of one conversation: each is written down, given to the pod, and its end written down. */
 export interface SignedCalls {
-  /** Writes the call down. Resolves to the place of its record. @throws AppError `ContainerBusy`. */
+  /** Writes the call down. Resolves to the place of its record. @throws AppError `ContainerBusy`, also where there is no room for it. */
   take(call: SignedCall): Promise<number>;
   /** Ends those that an earlier driver has left. */
   resume(): void;
@@ -38,8 +45,23 @@ const patienceMs = 20_000;
 export const containerBusy = (message: string): AppError =>
   new AppError('limit_exceeded', message, { reason: 'ContainerBusy' });
 
+/** The room of the conversation. */
+export type SignedRoom = Pick<Room, 'fits'>;
+
+/** Nothing of it is kept where it is refused. @throws AppError `ContainerBusy` */
+function requireRoom(state: ConversationState, args: ToolArguments, room: SignedRoom): void {
+  const bytes = argumentBytes(args);
+  const ofSigned = state.signedBytes + bytes;
+  if (ofSigned > conversationLimits.signedBytes)
+    throw containerBusy(
+      'the arguments of the signed calls that wait take too much memory; call again when they have ended',
+    );
+  if (!room.fits(heldBytes(state) + bytes))
+    throw containerBusy('the replica has no room for the arguments; call again later, or with smaller ones');
+}
+
 /** `closed` aborts when the driver takes no more calls and gives the pod no more commands: its next one takes what has not ended. */
-export function createSignedCalls(deps: ConversationDeps, closed: AbortSignal): SignedCalls {
+export function createSignedCalls(deps: ConversationDeps, room: SignedRoom, closed: AbortSignal): SignedCalls {
   const { log, tell } = deps;
   const running = new Map<string, Promise<void>>();
   const begin = (call: SignedUnderWay): void => {
@@ -56,6 +78,7 @@ export function createSignedCalls(deps: ConversationDeps, closed: AbortSignal): 
       const sequence = await log.appendMade(() => {
         if (closed.aborted) throw new Stopped();
         if (log.state.signed.size >= pendingMax) throw containerBusy(`${pendingMax} signed calls wait already`);
+        requireRoom(log.state, args, room);
         return { kind: 'signed_call', call_id, tool, arguments: args };
       });
       tell({ sequence });

@@ -2,7 +2,7 @@ import { busLimits, type TenantLogs } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { ConversationPlace } from '../../../lib/conversation/place.ts';
 import { type ConversationRecord, conversationLogs } from '../../../lib/conversation/record.ts';
-import { type ConversationState, emptyState, fold } from '../../../lib/conversation/state.ts';
+import { type ConversationState, emptyState, fold, heldBytes } from '../../../lib/conversation/state.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -101,7 +101,7 @@ export class ConversationLog {
         this.#last = sequence;
       }
       if (page.length === 0) break;
-      if (this.state.bytes > mostBytes) return false;
+      if (heldBytes(this.state) > mostBytes) return false;
     }
     if (this.#last === 0) await this.#requireNothingLost();
     else this.#requireBeginning();

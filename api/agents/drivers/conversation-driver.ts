@@ -6,6 +6,7 @@ import type { TenantLogs } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { failure } from '../../../lib/conversation/next.ts';
 import { conversationLogs } from '../../../lib/conversation/record.ts';
+import { heldBytes } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, type ErrorCode, hasReason, messageOf } from '../../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
@@ -235,7 +236,7 @@ export class ConversationDriver {
       return 'done';
     }
     const { system, input } = conversation.task;
-    room.settle(Math.max(log.state.bytes, 2 * (system.length + input.length)) + driven.listBytes);
+    room.settle(Math.max(heldBytes(log.state), 2 * (system.length + input.length)) + driven.listBytes);
     return this.#serveAndConverse(execution, { ...within, conversation });
   }
 
@@ -269,7 +270,10 @@ export class ConversationDriver {
     const { log, channel } = open.conversation;
     using _watch = watchOvertaken(this.#deps.clock, log, () => leaveOvertaken(open.driven, log, channel));
     const responder = serveDriver(this.#deps, execution.metadata.uid ?? '', open.driven);
-    const signed = openSignedCalls(this.#deps.bus, open.conversation, open.driven.leave.signal);
+    const signed = openSignedCalls(this.#deps.bus, open.conversation, {
+      room: open.room,
+      leave: open.driven.leave.signal,
+    });
     let begun = Number.POSITIVE_INFINITY;
     try {
       // Served before anything is written: a replica that finds a record finds its driver as well.
@@ -308,7 +312,8 @@ export class ConversationDriver {
     driven.settle();
     const isLeaving = (): boolean => {
       if (driven.leave.signal.aborted) return true;
-      if (!room.fits(log.state.bytes)) throw new Grown(log.state.bytes);
+      const held = heldBytes(log.state);
+      if (!room.fits(held)) throw new Grown(held);
       return false;
     };
     const result = await drive(conversation, AbortSignal.any([deadline.signal, log.overtaken]), isLeaving);

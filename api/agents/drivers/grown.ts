@@ -1,3 +1,4 @@
+import { heldBytes } from '../../../lib/conversation/state.ts';
 import type { ConversationLog } from '../conversation/log.ts';
 import type { Room } from './room.ts';
 
@@ -13,8 +14,10 @@ export class Grown extends Error {
 
 /** Reads the whole log as far as there is room for it. Where it gives up, how much more is stored is not known. */
 export async function readInto(room: Room, log: ConversationLog): Promise<Grown | undefined> {
-  while (!(await log.load(room.textBytes))) if (!room.fits(log.state.bytes)) return new Grown(2 * log.state.bytes);
-  return room.fits(log.state.bytes) ? undefined : new Grown(log.state.bytes);
+  while (!(await log.load(room.textBytes)))
+    if (!room.fits(heldBytes(log.state))) return new Grown(2 * heldBytes(log.state));
+  const held = heldBytes(log.state);
+  return room.fits(held) ? undefined : new Grown(held);
 }
 
 /** Counts the tools that a conversation holds beside its texts; one that is opened anew keeps room for as many. */
@@ -22,6 +25,6 @@ export const listHolder =
   (driven: { listBytes: number }, log: ConversationLog, room: Room) =>
   (bytes: number): void => {
     driven.listBytes = bytes;
-    const held = log.state.bytes + bytes;
+    const held = heldBytes(log.state) + bytes;
     if (!room.fits(held)) throw new Grown(held);
   };

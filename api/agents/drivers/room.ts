@@ -6,7 +6,10 @@ import { registeredListBytes } from '../../../lib/tools/registered.ts';
 /** Memory that one conversation takes beside its texts, its requests, subscriptions and timers: 88 KiB measured. */
 const ownBytes = 96 * 1024;
 
-/** Texts, and the list of registered tools, are held once, and once more as the body of a request to the model. */
+/**
+ * Texts, and the list of registered tools, are held once, and once more as the body of a request to the model. Arguments of signed
+ * calls are held once, and once more as the command of a pod.
+ */
 const copies = 2;
 
 /** A quarter more than is held is taken: a conversation seldom asks for more. */
@@ -20,8 +23,8 @@ export const roomLimits = {
   poolBytes: bytesOf('conversations'),
   /** One whose size is not known yet, since its log is still to be read. */
   unreadBytes: 512 * 1024,
-  /** One of any size: a conversation with more text fails, and no list of tools is longer. */
-  largestBytes: neededFor(conversationLimits.heldBytes + registeredListBytes),
+  /** One of any size: a conversation with more text fails, more signed calls are refused, and no list of tools is longer. */
+  largestBytes: neededFor(conversationLimits.heldBytes + conversationLimits.signedBytes + registeredListBytes),
 } as const;
 
 /** The part of a replica's memory that one conversation has, counted by the bytes that it holds. */

@@ -1,6 +1,8 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { busLimits, type EventBus } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { conversationLimits } from '../../../lib/conversation/limits.ts';
+import { argumentBytes } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, hasReason } from '../../../lib/errors.ts';
 import type { NewId } from '../../../lib/ids.ts';
@@ -44,15 +46,20 @@ const retryMs = 200;
 /** Errors that the caller gets as the answer of the tool. */
 const answers: ReadonlySet<string> = new Set(['ContainerBusy', 'OutcomeUnknown']);
 /** Room for the other fields of the message. */
-const argumentBytes = busLimits.requestBytes - 4_096;
+const messageBytes = busLimits.requestBytes - 4_096;
 
 export function createContainerCalls(deps: ContainerCallsDeps): ContainerCalls {
   return {
     problem({ caller, tool, args }) {
       const absent = podProblem(deps, caller, tool);
       if (absent !== undefined) return absent;
-      if (Buffer.byteLength(JSON.stringify(args)) <= argumentBytes) return undefined;
-      return argumentsRefusal(`they have more than ${argumentBytes} bytes; send less for tool '${tool}'`);
+      if (Buffer.byteLength(JSON.stringify(args)) > messageBytes)
+        return argumentsRefusal(`they have more than ${messageBytes} bytes; send less for tool '${tool}'`);
+      const { signedBytes } = conversationLimits;
+      if (argumentBytes(args) <= signedBytes) return undefined;
+      return argumentsRefusal(
+        `they take more than ${signedBytes} bytes of memory; send fewer values for tool '${tool}'`,
+      );
     },
     async run(call, signal) {
       try {

@@ -49,7 +49,8 @@ export async function hear(
   }
 }
 
-function requireRoom({ bytes, podSaid }: ConversationState, texts: readonly string[], room: Pick<Room, 'fits'>): void {
+function requireRoom(state: ConversationState, texts: readonly string[], room: Pick<Room, 'fits'>): void {
+  const { bytes, podSaid, signedBytes } = state;
   const { podSayings, heldBytes } = conversationLimits;
   if (podSaid.size >= podSayings) {
     const message = `the pod has said something new ${podSayings} times; send prompt and messages that it sent before, or none`;
@@ -60,5 +61,6 @@ function requireRoom({ bytes, podSaid }: ConversationState, texts: readonly stri
     const message = `the conversation would hold more than ${heldBytes / 1_048_576} MiB; send a shorter prompt and fewer messages`;
     throw new AppError('limit_exceeded', message, { reason: 'ConversationTooLarge' });
   }
-  if (!room.fits(needed)) throw new AppError('unavailable', 'the replica has no room for more text; send it again');
+  if (!room.fits(needed + signedBytes))
+    throw new AppError('unavailable', 'the replica has no room for more text; send it again');
 }
