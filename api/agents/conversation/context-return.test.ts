@@ -15,7 +15,7 @@ beforeEach(() => {
   isThere = false;
 });
 
-/** What comes of a read, as soon as something does. */
+/** The answer of a read, once there is one. */
 function begin(error: Error = gone): { readonly outcome: unknown } {
   const state: { outcome: unknown } = { outcome: undefined };
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
