@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { aborted } from '../../../lib/aborted.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import type { ConversationRecord } from '../../../lib/conversation/record.ts';
 import { type ConversationState, emptyState, fold } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError } from '../../../lib/errors.ts';
@@ -44,8 +43,9 @@ export function createFinalAnswers({ feed, clock }: FinalAnswersDeps): FinalAnsw
       const turn = await readers.enter(ended.executionId, ended.request.signal);
       try {
         const pages = new Pages(feed, turns, ended);
-        ended.check(await stateBehind(pages));
-        const stream = Readable.from(bytesOf(pages), { objectMode: false, highWaterMark: pieceBytes });
+        const { state, records } = await read(pages);
+        ended.check(state);
+        const stream = Readable.from(bytesOf(pages, records), { objectMode: false, highWaterMark: pieceBytes });
         stream.once('close', () => turn[Symbol.dispose]());
         return { kind: 'stream', stream, mediaType: 'application/json' };
       } catch (error) {
@@ -128,13 +128,13 @@ class Pages {
     this.#ended = ended;
   }
 
-  async *records(): AsyncGenerator<ConversationRecord> {
+  async *records(): AsyncGenerator<PlacedRecord> {
     for (let last = 0; ; ) {
       const page = await this.#behind(last);
       const end = page.at(-1);
       if (end === undefined) return;
       last = end.sequence;
-      for (const { record } of page) yield record;
+      yield* page;
     }
   }
 
@@ -174,14 +174,23 @@ class Pages {
   }
 }
 
+/** Places of the records that a reading has found. */
+interface Found {
+  readonly first: number;
+  readonly count: number;
+}
+
 /** Folds all records, and keeps no messages, arguments and verdicts of them. */
-async function stateBehind(pages: Pages): Promise<ConversationState> {
+async function read(pages: Pages): Promise<{ readonly state: ConversationState; readonly records: Found }> {
   const state = emptyState();
-  for await (const record of pages.records()) {
+  let [first, count] = [0, 0];
+  for await (const { sequence, record } of pages.records()) {
+    if (count === 0) first = sequence;
+    count += 1;
     fold(state, record);
     takeMessages(state);
   }
-  return state;
+  return { state, records: { first, count } };
 }
 
 function takeMessages(state: ConversationState): ModelMessage[] {
@@ -190,10 +199,14 @@ function takeMessages(state: ConversationState): ModelMessage[] {
   return state.messages.splice(0);
 }
 
-async function* bytesOf(pages: Pages): AsyncGenerator<Buffer> {
+/** @throws where the bus has dropped records since the first reading: the client is to see no whole answer. */
+async function* bytesOf(pages: Pages, { first, count }: Found): AsyncGenerator<Buffer> {
   const state = emptyState();
   let separator = '{"type":"final","conversation":[';
-  for await (const record of pages.records()) {
+  let left = count;
+  for await (const { sequence, record } of pages.records()) {
+    if (left === count && sequence !== first) throw dropped();
+    left -= 1;
     fold(state, record);
     for (const message of takeMessages(state)) {
       yield* piecesOf(separator + JSON.stringify(message));
@@ -201,10 +214,17 @@ async function* bytesOf(pages: Pages): AsyncGenerator<Buffer> {
     }
   }
   const { result, toolCalls } = state;
-  const rest = { tool_calls_executed: toolCalls, content: result?.output ?? result?.message ?? '' };
+  if (left > 0 || result === undefined) throw dropped();
+  const rest = { tool_calls_executed: toolCalls, content: result.output ?? result.message ?? '' };
   const opening = separator === ',' ? '' : separator;
   yield* piecesOf(`${opening}],${JSON.stringify(rest).slice(1)}`);
 }
+
+const dropped = (): HttpError =>
+  new HttpError({
+    code: 'unavailable',
+    message: 'the log of the conversation has lost records while its final answer was read; ask again',
+  });
 
 /** How far a client has read is seen between two pieces alone. */
 function* piecesOf(text: string): Generator<Buffer> {
