@@ -106,12 +106,16 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
     return tools;
   } catch (cause) {
     signal.throwIfAborted();
-    const isSettling = hasReason(cause, 'ToolsUnsettled') || hasReason(cause, 'ContextUnread');
-    const message = isSettling
-      ? `the tool gateway cannot list the tools that this agent names: ${cause.message}`
-      : 'the tool gateway, which has tools that this agent names, cannot be reached';
-    throw new AppError('unavailable', message, { reason: 'GatewayUnavailable', cause });
+    throw new AppError('unavailable', unavailableBy(cause), { reason: 'GatewayUnavailable', cause });
   }
+}
+
+function unavailableBy(cause: unknown): string {
+  if (hasReason(cause, 'ToolsUnsettled') || hasReason(cause, 'ContextUnread'))
+    return `the tool gateway cannot list the tools that this agent names: ${cause.message}`;
+  if (hasReason(cause, 'RequestTimeout'))
+    return `the tool gateway does not list the tools that this agent names within ${askMs / 1_000} s`;
+  return 'the tool gateway, which has tools that this agent names, cannot be reached';
 }
 
 const sizeOf = (value: unknown): number => Math.max(1, heapBytes(value, 2 * kept.listBytes));
