@@ -489,12 +489,4 @@ describe('the messages for a model', () => {
       /^no room .* context_window of the alias default is 1100 tokens, its answer may take 90, .* about 901; .* spec\.tools, or lower max_output_tokens or raise context_window /,
     );
   });
-
-  it('hold no arguments that are no JSON object', () => {
-    const { messages: sent } = fitting(
-      [{ role: 'assistant', content: '', tool_calls: [{ id: '1', name: 'fs.read', arguments: '[1' }] }],
-      { maxOutputTokens: 1, definitions: 0 },
-    );
-    expect(sent[0]).toMatchObject({ tool_calls: [{ arguments: '{}' }] });
-  });
 });

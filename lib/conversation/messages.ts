@@ -1,4 +1,3 @@
-import { callArguments } from '../models/call-arguments.ts';
 import type { ModelMessage } from '../models/models.ts';
 import { conversationLimits } from './limits.ts';
 import { sizeOfAll } from './state.ts';
@@ -34,16 +33,15 @@ interface Fitted {
  * without them.
  */
 export function fitting(messages: readonly ModelMessage[], window: Window): Fitted {
-  const sound = messages.map(withSoundCalls);
   const room = roomIn(window);
-  const [head, exchanges] = [sound.slice(0, taskMessages), exchangesOf(sound.slice(taskMessages))];
-  let size = sizeOfAll(sound);
+  const [head, exchanges] = [messages.slice(0, taskMessages), exchangesOf(messages.slice(taskMessages))];
+  let size = sizeOfAll(messages);
   let leftOut = 0;
   while (size > Math.max(0, room) && leftOut < exchanges.length - 1) {
     size -= sizeOfAll(exchanges[leftOut] ?? []);
     leftOut += 1;
   }
-  const sent = leftOut === 0 ? sound : [...head, noteOfGap, ...exchanges.slice(leftOut).flat()];
+  const sent = leftOut === 0 ? [...messages] : [...head, noteOfGap, ...exchanges.slice(leftOut).flat()];
   return { messages: sent, leftOut, isCrowded: room <= 0 };
 }
 
@@ -75,15 +73,4 @@ function exchangesOf(messages: readonly ModelMessage[]): ModelMessage[][] {
     else exchanges.push([message]);
   }
   return exchanges;
-}
-
-/** Providers refuse arguments that are no JSON object, or are nested deeply, though a model wrote them. */
-function withSoundCalls(message: ModelMessage): ModelMessage {
-  if (message.role !== 'assistant' || message.tool_calls === undefined) return message;
-  return {
-    ...message,
-    tool_calls: message.tool_calls.map((call) =>
-      callArguments(call.arguments) === undefined ? { ...call, arguments: '{}' } : call,
-    ),
-  };
 }

@@ -5,7 +5,8 @@ import type { ModelMessage, ModelTool } from './models.ts';
 import { asOurs } from './own-fault.ts';
 import { errorInStream } from './refusal.ts';
 import type { ReplyCollector } from './reply-collector.ts';
-import { argumentsObject, type OpenWire, packageTimeoutMs, type WireRequest } from './wire.ts';
+import { type OpenWire, packageTimeoutMs, type WireRequest } from './wire.ts';
+import { WrittenArguments } from './written-arguments.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Message = Anthropic.MessageParam;
@@ -21,8 +22,9 @@ export const openAnthropic: OpenWire = async ({ endpoint = defaultEndpoint, api_
   const quiet = { maxRetries: 0, timeout: packageTimeoutMs, logLevel: 'off' } as const;
   return {
     async ask(request, exchange, reply) {
-      const client = new Anthropic({ ...fixed, ...quiet, fetch: exchange.fetch });
-      const stream = await client.messages.create(bodyOf(request), { signal: exchange.signal });
+      const written = new WrittenArguments();
+      const client = new Anthropic({ ...fixed, ...quiet, fetch: written.through(exchange.fetch) });
+      const stream = await client.messages.create(await bodyOf(request, written), { signal: exchange.signal });
       try {
         for await (const event of stream) asOurs(() => readEvent(event, reply));
       } catch (error) {
@@ -35,13 +37,16 @@ export const openAnthropic: OpenWire = async ({ endpoint = defaultEndpoint, api_
 /** The package puts the error event of a stream under `error`. */
 const errorIn = (error: unknown): unknown => (error instanceof Error && 'error' in error ? error.error : undefined);
 
-function bodyOf({ model, messages, tools, maxOutputTokens }: WireRequest): Anthropic.MessageCreateParamsStreaming {
+async function bodyOf(
+  { model, messages, tools, maxOutputTokens }: WireRequest,
+  written: WrittenArguments,
+): Promise<Anthropic.MessageCreateParamsStreaming> {
   const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
   return {
     model,
     max_tokens: maxOutputTokens,
     stream: true,
-    messages: toMessages(messages),
+    messages: await toMessages(messages, written),
     ...(system.length > 0 && { system: system.join('\n\n') }),
     ...(tools.length > 0 && { tools: tools.map(toTool) }),
   };
@@ -54,14 +59,15 @@ const toTool = ({ name, description, input_schema }: ModelTool): Anthropic.Tool 
 });
 
 /** Results of tools are blocks of the next message of the user; blocks of one side are in one message. */
-function toMessages(messages: readonly ModelMessage[]): Message[] {
+async function toMessages(messages: readonly ModelMessage[], written: WrittenArguments): Promise<Message[]> {
   const sides: { role: 'user' | 'assistant'; content: Block[] }[] = [];
   for (const message of messages) {
     if (message.role === 'system') continue;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const last = sides.at(-1);
-    if (last?.role === role) last.content.push(...blocksOf(message));
-    else sides.push({ role, content: blocksOf(message) });
+    const blocks = await blocksOf(message, written);
+    if (last?.role === role) last.content.push(...blocks);
+    else sides.push({ role, content: blocks });
   }
   return sides;
 }
@@ -69,14 +75,14 @@ function toMessages(messages: readonly ModelMessage[]): Message[] {
 /** The API takes no empty text. */
 const emptyText = '…';
 
-function blocksOf(message: ModelMessage): Block[] {
+async function blocksOf(message: ModelMessage, written: WrittenArguments): Promise<Block[]> {
   if (message.role === 'tool') {
     return [{ type: 'tool_result', tool_use_id: message.tool_call_id, content: message.content }];
   }
   const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : [];
-  const uses = calls.map((call): Block => {
-    return { type: 'tool_use', id: call.id, name: call.name, input: argumentsObject(call.arguments) };
-  });
+  const uses: Block[] = [];
+  for (const { id, name, arguments: text } of calls)
+    uses.push({ type: 'tool_use', id, name, input: await written.mark(text) });
   if (message.content === '' && uses.length > 0) return uses;
   return [{ type: 'text', text: message.content === '' ? emptyText : message.content }, ...uses];
 }

@@ -3,7 +3,7 @@ import { dialects, say } from '../../test/support/model-dialects.ts';
 import { type ModelServer, openModelServer } from '../../test/support/model-server.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
-import { fitting } from '../conversation/messages.ts';
+import { createSoundMessages } from '../conversation/sound-calls.ts';
 import { readNodeConfig } from '../node-config/index.ts';
 import { createModels } from './create-models.ts';
 import type { ModelMessage } from './models.ts';
@@ -43,8 +43,8 @@ it.each(dialects.map((dialect) => [dialect.type, dialect] as const))(
 it.each([
   [64, false],
   [65, true],
-])('a conversation sends arguments of %i levels empty: %s', (levels, isEmpty) => {
-  const { messages } = fitting(history(levels), { maxOutputTokens: 1, definitions: 0 });
+])('a conversation sends arguments of %i levels empty: %s', async (levels, isEmpty) => {
+  const messages = await createSoundMessages()(history(levels));
   const call = messages.find(({ role }) => role === 'assistant');
   expect(JSON.stringify(call).includes('"arguments":"{}"')).toBe(isEmpty);
 });

@@ -6,7 +6,8 @@ import type { ModelMessage, ModelTool } from './models.ts';
 import { asOurs, OwnFault } from './own-fault.ts';
 import { errorInStream } from './refusal.ts';
 import type { ReplyCollector } from './reply-collector.ts';
-import { argumentsObject, type OpenWire, type WireRequest } from './wire.ts';
+import type { OpenWire, WireRequest } from './wire.ts';
+import { WrittenArguments } from './written-arguments.ts';
 
 /** The chat API of Ollama, on one's own machines. */
 export const openOllama: OpenWire = async ({ endpoint, api_key: key }) => {
@@ -14,8 +15,9 @@ export const openOllama: OpenWire = async ({ endpoint, api_key: key }) => {
   const headers = key === undefined ? {} : { Authorization: `Bearer ${key.reveal()}` };
   return {
     async ask(request, exchange, reply) {
-      const client = new Ollama({ host: endpoint ?? '', headers, fetch: exchange.fetch });
-      const stream = await client.chat(bodyOf(request));
+      const written = new WrittenArguments();
+      const client = new Ollama({ host: endpoint ?? '', headers, fetch: written.through(exchange.fetch) });
+      const stream = await client.chat(await bodyOf(request, written));
       try {
         for await (const line of stream) asOurs(() => readLine(line, reply));
       } catch (error) {
@@ -40,11 +42,13 @@ function parsed(line: string): unknown {
   }
 }
 
-function bodyOf(request: WireRequest): ChatRequest & { stream: true } {
+async function bodyOf(request: WireRequest, written: WrittenArguments): Promise<ChatRequest & { stream: true }> {
   const { tools, outputSchema, contextWindow, maxOutputTokens } = request;
+  const messages: Message[] = [];
+  for (const message of request.messages) messages.push(await toMessage(message, written));
   return {
     model: request.model,
-    messages: request.messages.map(toMessage),
+    messages,
     stream: true,
     options: { num_predict: maxOutputTokens, ...(contextWindow !== undefined && { num_ctx: contextWindow }) },
     ...(tools.length > 0 && { tools: tools.map(toTool) }),
@@ -58,16 +62,12 @@ const toTool = ({ name, description, input_schema }: ModelTool): Tool => ({
   function: { name, description, parameters: { ...input_schema } as Tool['function']['parameters'] },
 });
 
-function toMessage(message: ModelMessage): Message {
+async function toMessage(message: ModelMessage, written: WrittenArguments): Promise<Message> {
   if (message.role === 'tool') return { role: 'tool', content: message.content, tool_name: message.name };
-  const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : [];
-  return {
-    role: message.role,
-    content: message.content,
-    ...(calls.length > 0 && {
-      tool_calls: calls.map(({ name, arguments: text }) => ({ function: { name, arguments: argumentsObject(text) } })),
-    }),
-  };
+  const calls: NonNullable<Message['tool_calls']> = [];
+  for (const { name, arguments: text } of message.role === 'assistant' ? (message.tool_calls ?? []) : [])
+    calls.push({ function: { name, arguments: await written.mark(text) } });
+  return { role: message.role, content: message.content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
 function readLine(line: unknown, reply: ReplyCollector): void {

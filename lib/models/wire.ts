@@ -1,5 +1,4 @@
 import type { LlmProvider } from '../node-config/node-config.ts';
-import { callArguments } from './call-arguments.ts';
 import type { Exchange } from './exchange.ts';
 import { modelLimits } from './limits.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
@@ -28,9 +27,3 @@ export const packageTimeoutMs = 2 * modelLimits.requestMs;
 
 /** Loads the package of a provider. A process without such a provider never reads it. */
 export type OpenWire = (provider: LlmProvider) => Promise<Wire>;
-
-/**
- * Arguments of an earlier call as an object, which two of the protocols ask for; a model may have written anything. Those that are
- * nested too deep, which no tool got, could not be written again.
- */
-export const argumentsObject = (text: string): Record<string, unknown> => ({ ...callArguments(text) });

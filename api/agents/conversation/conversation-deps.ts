@@ -2,6 +2,7 @@ import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { EventSink } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Effect } from '../../../lib/conversation/next.ts';
+import type { SoundMessages } from '../../../lib/conversation/sound-calls.ts';
 import { defined } from '../../../lib/defined.ts';
 import type { CallCounter } from '../../../lib/envelope/index.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -40,6 +41,8 @@ export interface ConversationDeps extends BeginDeps {
    * @throws AppError where the definition or, for now or for good, the context is gone; the reason of `signal` where that aborts.
    */
   readonly callerNow: (signal: AbortSignal, anew?: 'anew') => Promise<AgentCaller>;
+  /** Messages as any provider takes them. */
+  readonly soundOf: SoundMessages;
   /** Counts calls where the SecurityContext bounds them. */
   readonly calls: CallCounter;
   /** Counts the registered tools that the model is offered, in bytes of heap. @throws Grown where there is no room for them here. */

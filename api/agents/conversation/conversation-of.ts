@@ -1,5 +1,6 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { AgentSpec } from '../../../crds/schema/agent.ts';
+import { createSoundMessages } from '../../../lib/conversation/sound-calls.ts';
 import { defined } from '../../../lib/defined.ts';
 import { least } from '../../../lib/least.ts';
 import { render } from '../../../lib/template/render.ts';
@@ -68,6 +69,7 @@ export async function conversationOf(
       return bounds.caller;
     },
     callerNow: bounds.renewed,
+    soundOf: createSoundMessages(),
     logger,
     task: { ...renderTask(whole, spec), version: status?.agent?.version ?? '' },
     execution,

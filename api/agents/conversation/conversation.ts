@@ -123,7 +123,7 @@ async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, s
   const definitions = lengthOfDefinitions({ tools, ...defined({ outputSchema: spec.output_schema }) });
   const most = least(effect.budget.tokens, limits?.maxOutputTokens) ?? 0;
   const window = { contextWindow: limits?.contextWindow, maxOutputTokens: most, definitions };
-  const { messages: sent, leftOut, isCrowded } = fitting(messages, window);
+  const { messages: sent, leftOut, isCrowded } = fitting(await deps.soundOf(messages), window);
   const noRoom = isCrowded ? crowdedBy(alias, window) : undefined;
   const bound = answerBound(effect.budget, { units: definitions + sizeOfAll(sent), alias, limits });
   const maxOutputTokens = least(bound, limits?.maxOutputTokens);

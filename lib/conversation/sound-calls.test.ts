@@ -1,0 +1,42 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { ModelMessage } from '../models/models.ts';
+import { createSoundMessages } from './sound-calls.ts';
+
+const called = (...texts: string[]): ModelMessage => ({
+  role: 'assistant',
+  content: '',
+  tool_calls: texts.map((text, index) => ({ id: `call_${index}`, name: 'fs.read', arguments: text })),
+});
+const deep = `${'{"a":'.repeat(70)}1${'}'.repeat(70)}`;
+const large = `{"a":[${'{},'.repeat(80_000)}{}]}`;
+
+it.each(['[1', '[]', '1', '', deep])(
+  'arguments that are no JSON object, or are too deep, are sent as an empty one: %#',
+  async (text) => {
+    const [message] = await createSoundMessages()([called('{"a":1}', text)]);
+    expect(message).toMatchObject({ tool_calls: [{ arguments: '{"a":1}' }, { arguments: '{}' }] });
+  },
+);
+
+/** Turns of the event loop that others have had while the messages were judged. */
+async function turnsOf(judge: () => Promise<unknown>): Promise<number> {
+  const state = { turns: 0, isOver: false };
+  const others = (async () => {
+    for (; !state.isOver; state.turns += 1) await setImmediate();
+  })();
+  await judge();
+  const { turns } = state;
+  state.isOver = true;
+  await others;
+  return turns;
+}
+
+it('arguments of a whole history are judged in several turns, and never again', async () => {
+  const sound = createSoundMessages();
+  const messages = Array.from({ length: 8 }, () => called(large));
+  expect(await turnsOf(() => sound(messages))).toBeGreaterThanOrEqual(8);
+  messages.push(called(large));
+  expect(await turnsOf(() => sound(messages))).toBeLessThan(4);
+  expect(await sound(messages)).toEqual(messages);
+});

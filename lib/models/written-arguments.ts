@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { callArguments } from './call-arguments.ts';
+
+type Fetch = typeof fetch;
+
+/** Texts that are parsed in one turn of the event loop; one text more may follow. */
+const turnLength = 65_536;
+
+/**
+ * Arguments of earlier calls as JSON objects, which two of the protocols ask for; a model may have written anything. The values of a
+ * whole history take thirty times its text, so each is written as text at once. The package of the provider is given a mark for it.
+ */
+export class WrittenArguments {
+  readonly #mark = randomUUID();
+  readonly #texts: string[] = [];
+  #parsed = 0;
+
+  /** The mark. Arguments that are no object, or are nested too deep, which no tool got, become an empty one. */
+  async mark(text: string): Promise<Record<string, unknown>> {
+    this.#texts.push(JSON.stringify(callArguments(text) ?? {}));
+    this.#parsed += text.length;
+    if (this.#parsed > turnLength) this.#parsed = await setImmediate(0);
+    return { [this.#mark]: this.#texts.length - 1 };
+  }
+
+  /** Sends a body with the arguments in place of their marks. */
+  through(send: Fetch): Fetch {
+    return (url, init) =>
+      send(url, typeof init?.body === 'string' ? { ...init, body: this.#written(init.body) } : init);
+  }
+
+  #written(body: string): string {
+    let count = 0;
+    // No text of a conversation can hold the mark, which is made for this request.
+    const written = body.replaceAll(new RegExp(`\\{"${this.#mark}":(\\d+)\\}`, 'g'), (_mark, index) => {
+      count += 1;
+      return this.#texts[Number(index)] ?? '{}';
+    });
+    if (count !== this.#texts.length)
+      throw new Error('the package of the provider has changed the arguments of a call');
+    // They are in the body now, which is sent once.
+    this.#texts.length = 0;
+    return written;
+  }
+}
