@@ -16,7 +16,7 @@ export function createSoundMessages(): SoundMessages {
   const judged = new WeakMap<ModelMessage, ModelMessage>();
   return async (messages) => {
     let parsed = 0;
-    for (const message of [...messages]) {
+    for (const message of messages) {
       if (message.role !== 'assistant' || message.tool_calls === undefined || judged.has(message)) continue;
       const calls: ModelToolCall[] = [];
       for (const call of message.tool_calls) {

@@ -30,9 +30,9 @@ async function textOf(first: readonly PlacedRecord[], second: readonly PlacedRec
   const feed = {
     read: async (_tenant: string, _uid: string, after: number) => log.filter(({ sequence }) => sequence > after),
   };
-  const { answer } = createFinalAnswers({ feed: feed as never, clock: systemClock });
+  const finals = createFinalAnswers({ feed: feed as never, clock: systemClock });
   const request = { reserve: async () => undefined, signal: new AbortController().signal };
-  const reply = await answer({ tenant: 'acme', executionId: 'e', request, check: () => (log = second) });
+  const reply = await finals.answer({ tenant: 'acme', executionId: 'e', request, check: () => (log = second) });
   if (reply.kind !== 'stream') throw new Error(`the answer is ${reply.kind}`);
   const pieces: Buffer[] = [];
   for await (const piece of reply.stream) pieces.push(piece as Buffer);
