@@ -244,6 +244,8 @@ export const limits = {
   hostRecentCommands: 20,
   /** Parts of the record of one run in the output store. */
   fleetRecordParts: 250,
+  /** Characters of the outcomes of a run that no part has: some 500, each of 19 characters at most. */
+  fleetOpenOutcomesLength: 16_384,
   /** One change of a host's configuration that operators push, in bytes of JSON: the host takes no more (ADR 0068). */
   edgeConfigBytes: 256 * 1024,
   /** How long a fleet run that has ended is kept, where it does not say. */

@@ -7,6 +7,8 @@ export class CommandNotes {
   readonly #launches = new Map<string, Promise<void>>();
   /** When each command left, or may have, in milliseconds since the epoch. */
   readonly #sentAt = new Map<string, number>();
+  /** The same of the first try of each, whose token sets the time for all. */
+  readonly #firstSentAt = new Map<string, number>();
   readonly #cancelled = new Set<string>();
   readonly #unsure = new Set<string>();
   readonly #unreached = new Set<string>();
@@ -28,6 +30,14 @@ export class CommandNotes {
 
   noteSending(node: string, now: number): void {
     this.#sentAt.set(node, now);
+    if (!this.#firstSentAt.has(node)) this.#firstSentAt.set(node, now);
+  }
+
+  /** When the first of the commands without an outcome left; undefined where none has. */
+  get sentSince(): number | undefined {
+    let first: number | undefined;
+    for (const at of this.#firstSentAt.values()) first = Math.min(first ?? at, at);
+    return first;
   }
 
   /** Undefined: it has not left this process, or its outcome is known. */
@@ -38,6 +48,7 @@ export class CommandNotes {
   /** The outcome of the command is known. */
   noteEnded(node: string): void {
     this.#sentAt.delete(node);
+    this.#firstSentAt.delete(node);
   }
 
   /** The command is not wanted any more. False where that was known. */

@@ -50,6 +50,7 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
     command: view.commandOf(node),
     stop,
     mayBeSent: view.isResumed,
+    newUntil: () => newUntil(deps.sender, view, node),
     turn: () => deps.launches.enter({ tenant: view.tenant, signal: stop }),
     isStopped: () => view.progress.isStopped,
     isOver: () => view.isSettled(node),
@@ -75,7 +76,12 @@ async function probe({ sender }: DriveDeps, view: RunView, node: string): Promis
   view.commands.noteUnsure(node);
 }
 
+const newUntil = async (sender: CommandSender, view: RunView, node: string): Promise<number | undefined> =>
+  view.earlierClaims?.goodUntil(sender, view.commandOf(node), (other) => view.commandOf(other));
+
 async function isUnclaimed(sender: CommandSender, view: RunView, node: string): Promise<boolean> {
+  // Where the claims of earlier processes are lost, a new one shows nothing.
+  if ((await newUntil(sender, view, node)) !== undefined) return false;
   try {
     return await sender.claim(view.commandOf(node));
   } catch (error) {

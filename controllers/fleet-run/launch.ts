@@ -28,6 +28,8 @@ interface Launching {
   readonly stop: AbortSignal;
   /** A process before this one may have sent it. */
   readonly mayBeSent: boolean;
+  /** Where the command was claimed as if it had never left: until when its host may take it; undefined: it never left. */
+  readonly newUntil?: () => Promise<number | undefined>;
   /**
    * Waits for the command's turn. It is held for one call alone, so that hosts that are away hold up no other.
    * Rejects where none comes.
@@ -87,8 +89,11 @@ async function send(deps: LaunchDeps, launching: Launching, { isFirst, goodUntil
 
 /** A result where the command cannot be claimed, or may have run and may not leave again. */
 async function claim(deps: LaunchDeps, launching: Launching): Promise<Permit | EdgeOutcome> {
+  const until = launching.mayBeSent ? await launching.newUntil?.() : undefined;
   try {
-    if ((await deps.sender.claim(launching.command)) || !launching.mayBeSent) return { isFirst: true };
+    if ((await deps.sender.claim(launching.command)) || !launching.mayBeSent) {
+      return until === undefined ? { isFirst: true } : permitUntil(deps, until, claimsLost);
+    }
   } catch (error) {
     if (error instanceof AppError && error.code === 'limit_exceeded') return err(error.reason, error.message);
     throw error;
@@ -103,11 +108,15 @@ async function permitAgain(deps: LaunchDeps, { command, isStopped }: Launching):
   // Nothing leaves where the run has stopped, and its host ends as such a run says (ADR 0101).
   if (isStopped()) return { isFirst: false };
   if (record?.ended === true) return outcomeUnknown(resultLost);
-  // A host forgets ids some minutes after their tokens. The first token ended no earlier than this time.
-  if (!(deps.clock.now() < goodUntil))
-    return outcomeUnknown('the command may have been sent, too long ago to send it again');
-  return { isFirst: false, goodUntil };
+  return permitUntil(deps, goodUntil, 'the command may have been sent, too long ago to send it again');
 }
+
+const claimsLost =
+  'the event bus has lost which commands were sent: this one may have been, too long ago to send it again';
+
+/** A host forgets ids some minutes after their tokens. The first token ended no earlier than this time. */
+const permitUntil = ({ clock }: LaunchDeps, goodUntil: number, orElse: string): Permit | EdgeOutcome =>
+  clock.now() < goodUntil ? { isFirst: false, goodUntil } : outcomeUnknown(orElse);
 
 type Tried<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'left' } | NotDone;
 

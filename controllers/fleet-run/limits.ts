@@ -11,7 +11,7 @@ export const fleetRunLimits = {
   statusMs: 1_000,
   /** Outcomes that wait to be stored with others, at most so many and for so long. */
   recordsPerPart: 500,
-  recordsWaitMs: 3_600_000,
+  recordsWaitMs: 60_000,
   /** A record of so many parts has its small ones joined before the next is stored. */
   joinPartsAt: 200,
   partBytes: recordPartBytes,

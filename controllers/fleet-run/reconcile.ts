@@ -271,11 +271,26 @@ const cancelOf = (run: FleetRun, { run: read }: RunView) => ({
 async function note(deps: FleetRunDeps, run: FleetRun, view: RunView, fields: Partial<FleetRunStatus>): Promise<void> {
   const now = deps.clock.steadyMs();
   view.noteStatus(now);
-  const { summary, inFlight } = view.progress;
   const due = view.waiting.all.slice(0, recordsDue(run, view.waiting, now));
+  const progress = progressOf(view, due.length);
   const stored = await storeRecords(deps.store, run, due);
-  await write(deps, run, statusWith(run, deps.clock.now(), { ...fields, ...stored, summary, in_flight: inFlight }));
+  await write(deps, run, statusWith(run, deps.clock.now(), { ...fields, ...stored, ...progress }));
   view.noteStored(due.length);
+}
+
+/**
+ * How far a run is, as its object keeps it for every process: each outcome that is counted is in the record, or in `open_outcomes`
+ * (ADR 0165). Hosts that were never sent the command are counted at the end.
+ */
+function progressOf(view: RunView, stored: number) {
+  const { summary, inFlight } = view.progress;
+  const { sentSince } = view;
+  return {
+    summary: { ...summary, not_started: 0 },
+    in_flight: inFlight,
+    open_outcomes: view.openOutcomes(stored),
+    ...(sentSince === undefined ? {} : { sent_since: new Date(sentSince).toISOString() }),
+  };
 }
 
 function end(

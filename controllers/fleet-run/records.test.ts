@@ -76,7 +76,7 @@ describe('the record of a fleet run', () => {
   it('has no more parts than its status takes, however long the run is', async () => {
     const records = many(1_200, plain);
     const store = storeOf(limits.configMapStoreBytes);
-    // One part an hour: 50 days of a run with one host after the other.
+    // One part a minute: 20 hours of a run with one host after the other.
     const run = await stored(store, runOver(1_200), inBatches(records, 1));
     expect(run.status?.per_node_ref?.length).toBeLessThanOrEqual(limits.fleetRecordParts);
     expect(await readRecords(storeReader(store), run)).toEqual(records);
@@ -96,15 +96,15 @@ describe('the record of a fleet run', () => {
     expect(recordsDue(full, waiting, 0)).toBe(fleetRunLimits.recordsPerPart);
   });
 
-  it('is written again only when what came meanwhile has waited for an hour as well', () => {
+  it('is written again only when what came meanwhile has waited for as long', () => {
     const waiting = new WaitingRecords(0);
     waiting.add(plain(0), 0);
-    const hour = fleetRunLimits.recordsWaitMs;
-    const due = recordsDue(runOver(3), waiting, hour);
+    const wait = fleetRunLimits.recordsWaitMs;
+    const due = recordsDue(runOver(3), waiting, wait);
     expect(due).toBe(1);
-    waiting.add(plain(1), hour);
+    waiting.add(plain(1), wait);
     waiting.noteStored(due);
-    expect(recordsDue(runOver(3), waiting, hour + 1_000)).toBe(0);
-    expect(recordsDue(runOver(3), waiting, 2 * hour)).toBe(1);
+    expect(recordsDue(runOver(3), waiting, wait + 1_000)).toBe(0);
+    expect(recordsDue(runOver(3), waiting, 2 * wait)).toBe(1);
   });
 });

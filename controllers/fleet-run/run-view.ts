@@ -9,7 +9,9 @@ import { createProgress, type FleetProgress } from '../../lib/fleet/plan.ts';
 import { completePolicy, type FleetPolicy } from '../../lib/fleet/policy.ts';
 import type { FrozenTarget, FrozenTargets } from '../../lib/fleet/run-record.ts';
 import { CommandNotes } from './command-notes.ts';
+import { EarlierClaims } from './earlier-claims.ts';
 import { fleetRunLimits } from './limits.ts';
+import { openOutcomesText, readOpenOutcomes } from './open-outcomes.ts';
 import { OutputTails } from './output-tails.ts';
 import type { FleetCommand, LoggedNews, NewsReader } from './ports.ts';
 import { SaidResults } from './said-results.ts';
@@ -35,6 +37,7 @@ export interface ViewFacts {
   readonly isNew: boolean;
 }
 
+type Result = Extract<EdgeNews, { readonly kind: 'result' }>;
 type Cancellation = NonNullable<FleetRunStatus['cancellation']>;
 
 /**
@@ -51,11 +54,17 @@ export class RunView {
   readonly commands = new CommandNotes();
   readonly said = new SaidResults();
   readonly waiting: WaitingRecords;
+  /** Undefined where no process drove the run before this one. */
+  readonly earlierClaims: EarlierClaims | undefined;
   readonly #deps: ViewDeps;
   readonly #progress: FleetProgress;
   readonly #over = new AbortController();
   readonly #targets: ReadonlyMap<string, FrozenTarget>;
+  /** Where each host is among the targets. */
+  readonly #places: ReadonlyMap<string, number>;
   readonly #tails: OutputTails;
+  /** Hosts whose outcome the status alone tells: the log may have the details. */
+  readonly #bare: Set<string>;
   /** Place of the last message that was read. */
   #place: NewsPlace | undefined;
   #isSure = false;
@@ -77,6 +86,7 @@ export class RunView {
     this.isResumed = !isNew;
     this.#isProbed = isNew;
     this.#targets = new Map(targets.resolved.map((target) => [target.node_id, target]));
+    this.#places = new Map(targets.resolved.map(({ node_id: node }, place) => [node, place]));
     this.#progress = createProgress({
       nodes: targets.resolved.map(({ node_id: id }) => id),
       policy: this.policy,
@@ -84,7 +94,42 @@ export class RunView {
     });
     this.waiting = new WaitingRecords(records.length);
     this.#tails = new OutputTails(deps.outputs, tenant);
-    for (const { node_id: node, outcome } of records) this.#progress.record({ kind: 'result', node, outcome });
+    const bare = this.#openOutcomes(targets.resolved);
+    const known = [...records, ...bare];
+    for (const { node_id: node, outcome } of known) this.#progress.record({ kind: 'result', node, outcome });
+    for (const record of bare) this.waiting.add(record, deps.clock.steadyMs());
+    this.#bare = new Set(bare.map(({ node_id: node }) => node));
+    if (this.isResumed) this.earlierClaims = this.#claimsBefore(known);
+  }
+
+  #openOutcomes(targets: readonly FrozenTarget[]): NodeRecord[] {
+    return readOpenOutcomes(this.run.status?.open_outcomes, { uid: this.uid, targets, deadlineMs: this.#deadlineMs });
+  }
+
+  #claimsBefore(records: readonly NodeRecord[]): EarlierClaims {
+    return new EarlierClaims({
+      records,
+      nodes: [...this.#targets.keys()],
+      begun: records.length + (this.run.status?.in_flight ?? 0),
+      maxConcurrency: this.policy.max_concurrency,
+      sentSince: this.sentSince,
+      deadlineMs: this.#deadlineMs,
+    });
+  }
+
+  /** When the first of the commands in flight left, by this process or an earlier one; undefined where none has. */
+  get sentSince(): number | undefined {
+    const { sent_since: before } = this.run.status ?? {};
+    return before === undefined ? this.commands.sentSince : Date.parse(before);
+  }
+
+  get #deadlineMs(): number {
+    return this.policy.per_target_deadline_secs * 1_000;
+  }
+
+  /** The status keeps this beside the record once so many of the oldest outcomes that wait are in a part of it. */
+  openOutcomes(stored: number): string {
+    return openOutcomesText(this.waiting.all.slice(stored), (node) => this.#places.get(node));
   }
 
   /** Aborts when the view is closed: this process decides nothing more of the run. */
@@ -247,9 +292,16 @@ export class RunView {
     const came = await this.#takeInPage().catch(() => -1);
     if (came < 0 || this.signal.aborted) return -1;
     const isFirst = came === 0 && !this.#isCaughtUp;
-    if (isFirst) this.#isCaughtUp = true;
+    if (isFirst) this.#noteCaughtUp();
     if (isFirst || (came > 0 && this.#isCaughtUp)) this.#deps.wake();
     return came;
+  }
+
+  #noteCaughtUp(): void {
+    this.#isCaughtUp = true;
+    // The log has no details of these any more.
+    for (const node of this.#bare) this.#tails.end(node);
+    this.#bare.clear();
   }
 
   async #takeInPage(): Promise<number> {
@@ -269,17 +321,27 @@ export class RunView {
     if (news === undefined) return;
     const { node_id: node, command_id: commandId } = news;
     if (!this.#targets.has(node) || commandId !== commandIdOf(this.uid, node)) return;
-    if (this.#progress.outcomeOf(node) !== undefined) return;
+    if (this.#progress.outcomeOf(node) !== undefined && !this.#bare.has(node)) return;
     if (news.kind === 'result') this.#end(news);
     else if (storedAt > this.#readUntil) this.#tails.add(node, news.chunk);
   }
 
-  #end({ node_id: node, command_id: commandId, result, at }: Extract<EdgeNews, { readonly kind: 'result' }>): void {
+  #end(news: Result): void {
+    const { node_id: node, result } = news;
+    if (this.#bare.delete(node)) return this.#addDetails(node, this.#recordOf(news));
     this.#progress.record({ kind: 'result', node, outcome: result.outcome });
-    const [tails, sentAt] = [this.#tails.end(node), this.commands.sentAt(node)];
-    const record = nodeRecord({ nodeId: node, commandId, result, tails, sentAt, endedAt: Date.parse(at) });
-    this.waiting.add(this.#tails.keep(record), this.#deps.clock.steadyMs());
+    this.waiting.add(this.#tails.keep(this.#recordOf(news)), this.#deps.clock.steadyMs());
     this.commands.noteEnded(node);
     this.said.noteBack(node);
+  }
+
+  #recordOf({ node_id: nodeId, command_id: commandId, result, at }: Result): NodeRecord {
+    const [tails, sentAt] = [this.#tails.end(nodeId), this.commands.sentAt(nodeId)];
+    return nodeRecord({ nodeId, commandId, result, tails, sentAt, endedAt: Date.parse(at) });
+  }
+
+  /** The outcome that a status has reported counts, also where the log has lost it and has a later one. */
+  #addDetails(node: string, record: NodeRecord): void {
+    this.waiting.replace(node, (bare) => (bare.outcome === record.outcome ? this.#tails.keep(record) : bare));
   }
 }

@@ -13,7 +13,7 @@ export function statusWith(
   fields: Partial<FleetRunStatus>,
   why?: RefusedRun,
 ): FleetRunStatus {
-  const { reason: _reason, message: _message, ...before } = run.status ?? {};
+  const { reason: _reason, message: _message, sent_since: _sent, ...before } = run.status ?? {};
   const phase = fields.phase ?? before.phase ?? 'Pending';
   const said = why ?? {
     reason: phase,
@@ -46,9 +46,10 @@ export type RunEnd =
 export function endedStatus(run: FleetRun, now: number, end: RunEnd, fields: Partial<FleetRunStatus>): FleetRunStatus {
   const { reason, message: text } = wordsOf(end);
   const message = cutText(text, fleetRunLimits.messageLength);
+  const { open_outcomes: _open, sent_since: _sent, ...before } = run.status ?? {};
   const status = end.outcome === 'complete' ? ('True' as const) : ('False' as const);
   return {
-    ...run.status,
+    ...before,
     ...fields,
     phase: 'Ended',
     outcome: end.outcome,

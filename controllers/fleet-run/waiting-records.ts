@@ -30,6 +30,13 @@ export class WaitingRecords {
     this.#cameAt.push(now);
   }
 
+  /** Puts a record in the place of one of the same host that waits. */
+  replace(node: string, change: (record: NodeRecord) => NodeRecord): void {
+    const place = this.#records.findIndex(({ node_id: id }) => id === node);
+    const record = this.#records[place];
+    if (record !== undefined) this.#records[place] = change(record);
+  }
+
   /** The oldest of them are in the store, and are given. Those that came meanwhile have waited since they came. */
   noteStored(count: number): readonly NodeRecord[] {
     const stored = this.#records.splice(0, count);

@@ -203,6 +203,16 @@ export const FleetRunStatus = Type.Object(
         description: 'Where the outcomes of the single hosts are, in the order in which they came.',
       }),
     ),
+    sent_since: Type.Optional(
+      timestamp({ description: 'When the first of the commands in flight left, for the controllers.' }),
+    ),
+    open_outcomes: Type.Optional(
+      Type.String({
+        maxLength: limits.fleetOpenOutcomesLength,
+        description:
+          'Outcomes that summary counts and per_node_ref lacks, for the controllers. Each has the place of its target, a letter, and an exit code.',
+      }),
+    ),
     stored_bytes: Type.Optional(count('Bytes that the run takes in the output store.')),
   },
   { additionalProperties: false },
