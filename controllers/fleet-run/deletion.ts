@@ -5,11 +5,12 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { fleetRuns } from '../../lib/kinds.ts';
 import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { tryPaced } from '../../lib/retry.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { type DriveDeps, drive } from './drive.ts';
-import { letGo } from './finalizer.ts';
+import { isHeld, letGo } from './finalizer.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { RunView } from './run-view.ts';
 import type { RunViews } from './run-views.ts';
@@ -91,14 +92,37 @@ function warn(
   logger.warn({ namespace, run: name, commands, why }, 'fleet run deleted with commands under way');
 }
 
+type AbandonDeps = DriveDeps & Pick<LeaveDeps, 'views' | 'kube'>;
+
 /**
- * Cancels the commands in flight of a run whose object is gone without having been held, such as one that an older
- * version began. It waits for their end as long as a cancellation and its answer may take. Never rejects.
+ * Ends the commands of a run that the cache lacks where the API server says that it is gone, such as one that an older version began
+ * and held by no finalizer. A cache may lack a run that is there (ADR 0156): that one is left alone. Never rejects.
  */
-export async function abandon(deps: DriveDeps & Pick<LeaveDeps, 'views'>, uid: string): Promise<void> {
+export async function abandon(deps: AbandonDeps, uid: string): Promise<void> {
   const view = deps.views.of(uid);
-  if (view === undefined || !view.beginAbandon()) return;
-  view.cancelAsDeleted();
+  if (view === undefined || !view.beginMissed()) return;
+  if (await isGone(deps, view)) {
+    await endAbandoned(deps, view);
+    // One that came back was cancelled, which this view alone knows: it ends by it.
+    if (await isGone(deps, view)) deps.views.close(uid);
+  }
+  view.endMissed();
+}
+
+/** Waits for an answer of the server. False where the view is closed meanwhile. */
+async function isGone({ clock, kube }: AbandonDeps, { run, signal }: RunView): Promise<boolean> {
+  const pace = { clock, signal, pauseAfter: () => fleetRunLimits.retryMs };
+  try {
+    const found = await tryPaced(pace, () => findAgain(kube, fleetRuns, run));
+    return found === undefined || (found.metadata.deletionTimestamp !== undefined && !isHeld(found));
+  } catch {
+    return false;
+  }
+}
+
+/** Cancels the commands in flight, and waits for their end as long as a cancellation and its answer may take. */
+async function endAbandoned(deps: AbandonDeps, view: RunView): Promise<void> {
+  view.noteGone();
   const { clock } = deps;
   const until = clock.steadyMs() + fleetRunLimits.leaveMs;
   while (!view.signal.aborted && clock.steadyMs() < until) {
@@ -106,5 +130,4 @@ export async function abandon(deps: DriveDeps & Pick<LeaveDeps, 'views'>, uid: s
     if (decision?.end !== undefined) break;
     await clock.sleep(fleetRunLimits.deletionPauseMs, view.signal);
   }
-  deps.views.close(uid);
 }

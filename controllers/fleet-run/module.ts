@@ -47,7 +47,7 @@ export const fleetRunModule = defineModule({
     const drive = driveOf(context, sender ?? noSender);
     onGone(informers.runs, (uid) => {
       leaving.delete(uid);
-      void abandon({ ...drive, views }, uid);
+      void abandon({ ...drive, views, kube }, uid);
     });
     return createFleetRunReconcile({
       ...drive,

@@ -74,6 +74,7 @@ export class RunView {
   #isProbed: boolean;
   #cancellation: Cancellation | undefined;
   #isDeleted = false;
+  #isMissed = false;
   #isAbandoned = false;
   #statusAt = -Infinity;
 
@@ -245,11 +246,24 @@ export class RunView {
     return this.#isAbandoned;
   }
 
-  /** False where that has begun before. */
-  beginAbandon(): boolean {
-    const isNew = !this.#isAbandoned;
-    this.#isAbandoned = true;
+  /** The cache lacks the run. False where that is being looked into. */
+  beginMissed(): boolean {
+    const isNew = !this.#isMissed;
+    this.#isMissed = true;
     return isNew;
+  }
+
+  /** The API server lacks it too: its commands are not wanted any more. */
+  noteGone(): void {
+    this.#isAbandoned = true;
+    this.cancelAsDeleted();
+  }
+
+  /** The run is there after all, or its view is closed: a run that came back may have waited for that. */
+  endMissed(): void {
+    this.#isMissed = false;
+    this.#isAbandoned = false;
+    this.#deps.wake();
   }
 
   /** When the next status may be written, in time that never steps. */

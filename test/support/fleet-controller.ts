@@ -167,7 +167,7 @@ interface FleetControllerFacts {
   readonly wrapSender?: (sender: CommandSender) => CommandSender;
   readonly wrapNews?: (news: NewsWriter) => NewsWriter;
   /** The run as the cache has it. */
-  readonly seen?: () => FleetRun;
+  readonly seen?: () => FleetRun | undefined;
   readonly clock?: Clock;
   /** The tenant of the namespace; undefined while it is that of none. */
   readonly tenantOf?: () => string | undefined;
@@ -257,7 +257,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     see: (now) => cache.replaceAll(now.map(slimEdgeHost), '2'),
     wake: () => controller.queue.add('tenant-acme/run'),
     look: () => reconcile('tenant-acme/run'),
-    gone: () => void abandon({ ...drive, views }, server.run.metadata.uid ?? ''),
+    gone: () => void abandon({ ...drive, views, kube }, server.run.metadata.uid ?? ''),
     async kill() {
       stop.abort();
       views.closeAll();
