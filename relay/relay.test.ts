@@ -850,7 +850,8 @@ describe('commands and results', () => {
     const stop = new AbortController();
     const news: EdgeNews[] = [];
     setTimeoutOnce(() => stop.abort(), 500);
-    for await (const one of createEdgeResults({ bus, clock }).follow('acme', run, stop.signal)) news.push(one);
+    for await (const { news: one } of createEdgeResults({ bus, clock }).follow('acme', run, stop.signal))
+      news.push(one);
     expect(news.map((one) => (one.kind === 'progress' ? one.chunk : one.result))).toEqual([
       { stream: 'stdout', data: Buffer.from('hi').toString('base64') },
       { stream: 'stdout', data: Buffer.from('x'.repeat(65_534)).toString('base64') },
@@ -894,7 +895,11 @@ describe('commands and results', () => {
     const stop = new AbortController();
     const news: EdgeNews[] = [];
     setTimeoutOnce(() => stop.abort(), 500);
-    for await (const one of createEdgeResults({ bus: nats.connect(), clock }).follow('acme', run, stop.signal))
+    for await (const { news: one } of createEdgeResults({ bus: nats.connect(), clock }).follow(
+      'acme',
+      run,
+      stop.signal,
+    ))
       news.push(one);
     expect(news).toMatchObject([{ kind: 'result', command_id: commandId }]);
   });

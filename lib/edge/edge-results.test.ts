@@ -20,7 +20,7 @@ function reader(tenant: string) {
   const heard: string[] = [];
   const ids = (node: string) => ({ tenant, run: 'r', node_id: node, command_id: node, at: '2026-01-01T00:00:00Z' });
   const reading = (async () => {
-    for await (const news of results.follow(tenant, 'r', stop.signal)) heard.push(`${news.kind} ${news.node_id}`);
+    for await (const { news } of results.follow(tenant, 'r', stop.signal)) heard.push(`${news.kind} ${news.node_id}`);
   })();
   return {
     heard,

@@ -1,7 +1,7 @@
 import type { EventBus, TenantLogsDefinition } from '../bus/index.ts';
 import { type Clock, runAfter } from '../clock.ts';
 import { isJsonObject } from '../json-object.ts';
-import { NewsPages } from './news-place.ts';
+import { NewsPages, type NewsPlace } from './news-place.ts';
 import { edgeResultsStream } from './stream-name.ts';
 
 /** How a command ended, as its daemon says. */
@@ -33,6 +33,12 @@ export type EdgeNews = OfCommand &
     | { readonly kind: 'result'; readonly result: EdgeOutcome }
   );
 
+/** News and where the log has them. */
+export interface FollowedNews {
+  readonly news: EdgeNews;
+  readonly place: NewsPlace;
+}
+
 /** Results and progress of commands, kept in a log of each tenant until age or the tenant's share drops the oldest. */
 export interface EdgeResults {
   /**
@@ -50,7 +56,7 @@ export interface EdgeResults {
    * connection. Where NATS has lost the newest, or begins anew, the log is read from its start: results come again, output does not
    * (ADR 0132).
    */
-  follow(tenant: string, run: string, signal: AbortSignal): AsyncIterable<EdgeNews>;
+  follow(tenant: string, run: string, signal: AbortSignal): AsyncIterable<FollowedNews>;
 }
 
 /** Keys are the runs. A tenant above its share loses its own oldest news (ADR 0085). */
@@ -96,9 +102,9 @@ export function createEdgeResults({ bus, clock }: EdgeResultsDeps): EdgeResults 
       for (let waitMs: number = pause.baseMs; !signal.aborted; ) {
         // The connection is away: what is stored is read when it is back.
         const page = await reader.next().catch(() => []);
-        for (const { body, isNew } of page) {
+        for (const { body, isNew, place } of page) {
           const news = readEdgeNews(body);
-          if (news !== undefined && (isNew || news.kind === 'result')) yield news;
+          if (news !== undefined && (isNew || news.kind === 'result')) yield { news, place };
           if (signal.aborted) return;
         }
         waitMs = page.length > 0 ? pause.baseMs : Math.min(2 * waitMs, pause.maxMs);

@@ -140,7 +140,7 @@ describe('results of commands', { timeout }, () => {
     const stop = new AbortController();
     const got: EdgeNews[] = [];
     const followed = (async () => {
-      for await (const news of createEdgeResults({ bus: sender, clock: systemClock }).follow(
+      for await (const { news } of createEdgeResults({ bus: sender, clock: systemClock }).follow(
         'acme',
         'r-1',
         stop.signal,

@@ -45,6 +45,7 @@ export {
   edgeNewsAddress,
   edgeResultLogs,
   readEdgeNews,
+  type FollowedNews,
 } from './edge-results.ts';
 export {
   type ClaimedCommand,

@@ -26,6 +26,13 @@ export async function hasPlace(
   return found?.sequence === sequence && Date.parse(found.time) === storedAt;
 }
 
+/** A message of a page. `isNew`: false for one that may have been read before. */
+interface PagedNews {
+  readonly body: Uint8Array;
+  readonly isNew: boolean;
+  readonly place: NewsPlace;
+}
+
 interface PageQuery {
   readonly tenant: string;
   readonly key: string;
@@ -44,16 +51,20 @@ export class NewsPages {
     this.#query = query;
   }
 
-  /** The next messages; none where there is no more as yet. `isNew`: false for one that may have been read before. */
-  async next(): Promise<readonly { readonly body: Uint8Array; readonly isNew: boolean }[]> {
+  /** The next messages; none where there is no more as yet. */
+  async next(): Promise<readonly PagedNews[]> {
     if (!this.#isSure) await this.#findPlace();
     const after = this.#place?.sequence ?? 0;
     const page = await this.#logs.read({ ...this.#query, after, bytes: busLimits.smallPageBytes });
-    const last = page.at(-1);
-    if (last !== undefined) this.#place = { sequence: last.sequence, storedAt: Date.parse(last.time) };
+    const news = page.map(({ body, sequence, time }) => {
+      const place = { sequence, storedAt: Date.parse(time) };
+      return { body, place, isNew: place.storedAt > this.#readUntil };
+    });
+    const last = news.at(-1);
+    if (last !== undefined) this.#place = last.place;
     // A place that was read a moment ago needs no look.
     this.#isSure = last !== undefined;
-    return page.map(({ body, time }) => ({ body, isNew: Date.parse(time) > this.#readUntil }));
+    return news;
   }
 
   async #findPlace(): Promise<void> {

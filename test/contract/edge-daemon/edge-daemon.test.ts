@@ -79,7 +79,7 @@ async function host(): Promise<{ readonly tenant: string; readonly hostUid: stri
 async function newsOf(run: string, isLast: (news: EdgeNews) => boolean): Promise<EdgeNews[]> {
   const seen: EdgeNews[] = [];
   const over = new AbortController();
-  for await (const news of results.follow('acme', run, over.signal)) {
+  for await (const { news } of results.follow('acme', run, over.signal)) {
     seen.push(news);
     if (isLast(news)) over.abort();
   }

@@ -141,7 +141,7 @@ export class ProtocolWorld {
     const results = createEdgeResults({ bus: this.bus, clock: systemClock });
     const late = systemClock.sleep(10_000, stop.signal).then(() => stop.abort());
     if (count === 0) void systemClock.sleep(quietMs, stop.signal).then(() => stop.abort());
-    for await (const one of results.follow(tenant, run, stop.signal)) {
+    for await (const { news: one } of results.follow(tenant, run, stop.signal)) {
       seen.push(one);
       if (seen.length === count) void systemClock.sleep(quietMs, stop.signal).then(() => stop.abort());
     }

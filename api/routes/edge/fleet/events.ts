@@ -5,16 +5,16 @@ import {
   createOutputTexts,
   type EdgeChunk,
   type EdgeNews,
+  type FollowedNews,
   type OutputText,
   type OutputTexts,
 } from '../../../../lib/edge/index.ts';
 import { type NodeRecord, tailOf } from '../../../../lib/fleet/node-record.ts';
+import { type EventPlace, endId, errorId, hasRead, logId, recordId, recordsRead } from './event-ids.ts';
 import type { FleetDeps, RunRecords } from './ports.ts';
 import { isEnded, summaryOf } from './present.ts';
 import type { Chunk, FleetEvent, Result } from './schema.ts';
 
-/** The id of the event that ends a stream. */
-export const endId = 'end';
 /** How long nothing must come of a run that has ended until all of it has been read: results are looked for twice a second. */
 const quietMs = 1_100;
 /** Bytes of an answer in an event: escaped as JSON, it fits what a stream may hold for its client. */
@@ -25,41 +25,35 @@ type EventDeps = Pick<FleetDeps, 'clock' | 'results' | 'runNews' | 'records'>;
 interface Followed {
   readonly tenant: string;
   readonly run: FleetRun;
-  /** News behind which to begin. */
-  readonly after: number;
+  /** Events that the client has. */
+  readonly after: EventPlace;
   readonly signal: AbortSignal;
 }
 
 /**
  * The events of a run (spec 2 §4.5) until it ends, each host with one result. First is what the hosts said, then what
- * the controllers alone know, such as timeouts. At last come why it was refused or halted, and the whole.
+ * the controllers alone know, such as timeouts. At last come why it was refused or halted, and the whole. A client that comes back
+ * gets a result again where the log has dropped it meanwhile: no other result is taken for it.
  */
 export async function* fleetEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
-  for await (const event of allEvents(deps, followed)) {
-    // A client that continues has the first ones.
-    if (event.id === endId || Number(event.id) > followed.after) yield event;
-  }
-}
-
-async function* allEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
+  const { after, run, signal } = followed;
   const sent = new Set<string>();
   const texts = createOutputTexts();
-  let count = 0;
-  for await (const news of newsOf(deps, followed)) {
+  for await (const { news, place } of newsOf(deps, followed)) {
     // EDGE-FLOW-11: nothing of a command counts after its result.
     if (sent.has(news.command_id)) continue;
+    // A result that is behind the client is known to it.
     if (news.kind === 'result') sent.add(news.command_id);
-    for (const event of eventsOf(news, texts)) {
-      count += 1;
-      yield { ...event, id: String(count) };
+    for (const [slot, event] of eventsOf(news, texts)) {
+      if (!hasRead(after, place, slot)) yield { ...event, id: logId(place, slot) };
     }
   }
-  const run = deps.runNews.current(followed.run.metadata.uid ?? '');
-  if (!followed.signal.aborted && run !== undefined) yield* lastEvents(deps, run, { sent, count });
+  const ended = deps.runNews.current(run.metadata.uid ?? '');
+  if (!signal.aborted && ended !== undefined) yield* lastEvents(deps, ended, { sent, after });
 }
 
 /** Events of the hosts, until the run has ended and no more comes. */
-async function* newsOf(deps: EventDeps, { tenant, run, signal }: Followed): AsyncGenerator<EdgeNews> {
+async function* newsOf(deps: EventDeps, { tenant, run, signal }: Followed): AsyncGenerator<FollowedNews> {
   const uid = run.metadata.uid ?? '';
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
@@ -102,23 +96,29 @@ async function wakeOf({ clock, runNews }: EventDeps, uid: string, signal: AbortS
 
 type Unnumbered = FleetEvent extends infer E ? (E extends FleetEvent ? Omit<E, 'id'> : never) : never;
 
+/** Places of the events of one message, which depend on no other message. Up to two texts are left over. */
+const slots = { leftOver: 0, answer: 2, result: 3 } as const;
+type Slotted = readonly [slot: number, event: Unnumbered];
+
 /**
  * The events of one piece of news: none where a chunk is a part of one character. A result has before it what such a part
  * left, and the answer of a tool that puts nothing out.
  */
-function eventsOf(news: EdgeNews, texts: OutputTexts): Unnumbered[] {
+function eventsOf(news: EdgeNews, texts: OutputTexts): Slotted[] {
   const { node_id, command_id } = news;
-  const progress = (chunk: Chunk): Unnumbered => ({
-    event: 'command_progress',
-    data: { node_id, command_id, chunk },
-  });
-  if (news.kind === 'progress') return chunksOf(command_id, news.chunk, texts).map(progress);
+  const progress =
+    (first: number) =>
+    (chunk: Chunk, index: number): Slotted => [
+      first + index,
+      { event: 'command_progress', data: { node_id, command_id, chunk } },
+    ];
+  if (news.kind === 'progress') return chunksOf(command_id, news.chunk, texts).map(progress(0));
   const result = { node_id, command_id, result: resultOf(news.result) };
   const answer = tailOf('payload' in news.result ? answerText(news.result.payload) : '', answerBytes);
   return [
-    ...texts.end(command_id).map(textChunk).map(progress),
-    ...(answer === '' ? [] : [progress({ stdout: answer })]),
-    { event: 'command_result', data: result },
+    ...texts.end(command_id).map(textChunk).map(progress(slots.leftOver)),
+    ...(answer === '' ? [] : [progress(slots.answer)({ stdout: answer }, 0)]),
+    [slots.result, { event: 'command_result', data: result }],
   ];
 }
 
@@ -157,31 +157,36 @@ interface CommandResult {
 const pageBytes = 128 * 1024;
 
 interface Sent {
+  /** Commands whose result the client has from the log. */
   readonly sent: ReadonlySet<string>;
-  readonly count: number;
+  readonly after: EventPlace;
+}
+
+/** Results of records, each with how many records there were up to it. A client that comes back has the first ones. */
+async function* recordedEvents({ records }: EventDeps, run: FleetRun, { sent, after }: Sent) {
+  const { per_target_deadline_secs: seconds = limits.fleetDeadlineSecsDefault } = run.spec.policy ?? {};
+  const said = new Set(sent);
+  let count = 0;
+  // Without the tails, which no event has.
+  const take = (record: NodeRecord): (CommandResult & { readonly count: number }) | undefined => {
+    const { node_id, command_id } = record;
+    count += 1;
+    if (count <= recordsRead(after) || said.has(command_id)) return undefined;
+    said.add(command_id);
+    const result = recordedResults[record.outcome](record, seconds * 1_000);
+    return result === undefined ? undefined : { count, node_id, command_id, result };
+  };
+  for await (const page of records.pages(run, { take, bytes: pageBytes })) yield* page;
 }
 
 /** AMB-105: `error` comes before `fleet_result`. */
-async function* lastEvents({ records }: EventDeps, run: FleetRun, { sent, count }: Sent): AsyncGenerator<FleetEvent> {
-  let id = count;
-  const { per_target_deadline_secs: seconds = limits.fleetDeadlineSecsDefault } = run.spec.policy ?? {};
-  const said = new Set(sent);
-  // Without the tails, which no event has.
-  const take = (record: NodeRecord): CommandResult | undefined => {
-    const { node_id, command_id } = record;
-    const result = said.has(command_id) ? undefined : recordedResults[record.outcome](record, seconds * 1_000);
-    said.add(command_id);
-    return result === undefined ? undefined : { node_id, command_id, result };
-  };
-  for await (const page of records.pages(run, { take, bytes: pageBytes })) {
-    for (const result of page) {
-      id += 1;
-      yield { id: String(id), event: 'command_result', data: result };
-    }
+async function* lastEvents(deps: EventDeps, run: FleetRun, client: Sent): AsyncGenerator<FleetEvent> {
+  for await (const { count, ...data } of recordedEvents(deps, run, client)) {
+    yield { id: recordId(count), event: 'command_result', data };
   }
   const data = errorOf(run);
-  if (data !== undefined) yield { id: String(id + 1), event: 'error', data };
-  yield resultEvent(run, await records.targets(run));
+  if (data !== undefined && client.after.kind !== 'error') yield { id: errorId, event: 'error', data };
+  yield resultEvent(run, await deps.records.targets(run));
 }
 
 /** Why the run was refused or halted (AMB-106); undefined where it was neither. */

@@ -14,6 +14,7 @@ import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.
 import { fasterClock } from '../../../../test/support/faster-clock.ts';
 import { createManualClock } from '../../../../test/support/manual-clock.ts';
 import { cancelFleet, invokeFleet, previewFleet } from './contract.ts';
+import { type EventPlace, fromStart, readEventId } from './event-ids.ts';
 import { fleetEvents } from './events.ts';
 import type { RunRecords } from './ports.ts';
 import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
@@ -209,14 +210,28 @@ const news = (number: number, more: object): EdgeNews =>
   }) as EdgeNews;
 const chunk = (text: string) => ({ stream: 'stdout', data: Buffer.from(text).toString('base64') });
 
-async function eventsOf(run: FleetRun, said: readonly EdgeNews[], after = 0, kept = records) {
+/** News of a log whose first message has this sequence. */
+const logged = (said: readonly EdgeNews[], first = 1) =>
+  said.map((one, index) => ({ news: one, place: { sequence: first + index, storedAt: 1_000 * (first + index) } }));
+
+async function eventsOf(run: FleetRun, said: readonly EdgeNews[], after: EventPlace = fromStart, kept = records) {
+  return eventsOfLog(run, { log: logged(said), after, kept });
+}
+
+interface Reader {
+  readonly log: ReturnType<typeof logged>;
+  readonly after: EventPlace;
+  readonly kept?: typeof records;
+}
+
+async function eventsOfLog(run: FleetRun, { log, after, kept = records }: Reader) {
   const deps = {
     clock: fasterClock,
     records: kept,
     runNews: { current: () => run, changed: async () => undefined },
     results: {
       async *follow() {
-        yield* said;
+        yield* log;
         await new Promise(() => undefined);
       },
     },
@@ -248,9 +263,13 @@ describe('the events of a run', () => {
   it('EDGE-REST-29 EDGE-REST-30 EDGE-REST-31 are output and one result of each host, and the whole at last', async () => {
     const events = await eventsOf(aRun(), said);
     expect(events).toEqual([
-      { id: '1', event: 'command_progress', data: { ...ids(1), chunk: { stdout: 'hi' } } },
-      { id: '2', event: 'command_result', data: { ...ids(1), result: { ok: { exit_code: 0, duration_ms: 7 } } } },
-      { id: '3', event: 'command_result', data: { ...ids(2), result: { timed_out: { deadline_ms: 60_000 } } } },
+      { id: '1-1000-0', event: 'command_progress', data: { ...ids(1), chunk: { stdout: 'hi' } } },
+      {
+        id: '2-2000-3',
+        event: 'command_result',
+        data: { ...ids(1), result: { ok: { exit_code: 0, duration_ms: 7 } } },
+      },
+      { id: 'r2', event: 'command_result', data: { ...ids(2), result: { timed_out: { deadline_ms: 60_000 } } } },
       last,
     ]);
     for (const { data } of events) expect(Value.Check(FleetEventData, data)).toBe(true);
@@ -273,11 +292,11 @@ describe('the events of a run', () => {
     ]);
     const said = events.map(({ id, event, data }) => [id, event, 'chunk' in data ? data.chunk : undefined]);
     expect(said.slice(0, 5)).toEqual([
-      ['1', 'command_progress', { stdout: 'a' }],
-      ['2', 'command_progress', { stdout: 'a€' }],
-      ['3', 'command_progress', { stdout: '€b' }],
-      ['4', 'command_progress', { stdout: '\ufffd' }],
-      ['5', 'command_result', undefined],
+      ['1-1000-0', 'command_progress', { stdout: 'a' }],
+      ['2-2000-0', 'command_progress', { stdout: 'a€' }],
+      ['4-4000-0', 'command_progress', { stdout: '€b' }],
+      ['5-5000-0', 'command_progress', { stdout: '\ufffd' }],
+      ['5-5000-3', 'command_result', undefined],
     ]);
     expect(JSON.stringify(events)).not.toContain('late');
   });
@@ -292,12 +311,12 @@ describe('the events of a run', () => {
     ]);
     const [first, , long, , third] = events;
     expect(first).toMatchObject({
-      id: '1',
+      id: '1-1000-2',
       event: 'command_progress',
       data: { chunk: { stdout: '{"os":"linux","cpus":2}\n' } },
     });
     expect(long?.data).toMatchObject({ chunk: { stdout: expect.stringMatching(/^\0{16380}end\n$/) } });
-    expect(third).toMatchObject({ id: '5', event: 'command_result' });
+    expect(third).toMatchObject({ id: '3-3000-3', event: 'command_result' });
   });
 
   it('EDGE-REST-30 have the deadline that was over, and no exit code of what is not known to have ended', async () => {
@@ -307,7 +326,7 @@ describe('the events of a run', () => {
       record(3, 'err', { code: 'x' }),
     ];
     const run = aRun({}, { policy: { per_target_deadline_secs: 7 } });
-    const events = await eventsOf(run, [], 0, { ...records, pages: pagesOf(ended) });
+    const events = await eventsOf(run, [], fromStart, { ...records, pages: pagesOf(ended) });
     const results = events.flatMap(({ data }) => ('result' in data ? [data.result] : []));
     expect(results).toMatchObject([{ timed_out: { deadline_ms: 120 } }, { timed_out: { deadline_ms: 7_000 } }, {}]);
     expect(results[2]).toEqual({ err: { code: 'x', message: '' } });
@@ -317,8 +336,39 @@ describe('the events of a run', () => {
     expect(JSON.stringify(said[0])).not.toContain('exit_code');
   });
 
-  it('continue behind the event that a client has', async () => {
-    expect((await eventsOf(aRun(), said, 1)).map(({ id }) => id)).toEqual(['2', '3', 'end']);
+  it('continue behind each event that a client has, and name those that follow in the same way', async () => {
+    const run = aRun({ outcome: 'halted', reason: 'Halted', message: 'why' });
+    const all = (await eventsOf(run, said)).map(({ id }) => id);
+    expect(all).toEqual(['1-1000-0', '2-2000-3', 'r2', 'error', 'end']);
+    for (const [index, id] of all.slice(0, -1).entries()) {
+      const rest = await eventsOf(run, said, readEventId(id));
+      expect(rest.map((event) => event.id)).toEqual(all.slice(index + 1));
+    }
+  });
+
+  const result = (number: number) =>
+    news(number, { kind: 'result', result: { outcome: 'ok', exit_code: 0, duration_ms: 7 } });
+  const recorded = { ...records, pages: pagesOf([record(1, 'ok'), record(2, 'ok'), record(3, 'ok')]) };
+  const resultsOf = async (reader: Omit<Reader, 'kept'>) =>
+    (await eventsOfLog(aRun(), { ...reader, kept: recorded })).flatMap(({ event, data }) =>
+      event === 'command_result' && 'node_id' in data ? [data.node_id] : [],
+    );
+
+  it.each([
+    ['has dropped its oldest', 0],
+    ['has dropped more than the client has read', 3],
+  ])('EDGE-REST-30 have each result for a client that comes back where the log %s', async (_, dropped) => {
+    const log = logged([...said, result(2), result(3)]);
+    const after: EventPlace = { kind: 'log', sequence: 2, storedAt: 2_000, slot: 3 };
+    expect(await resultsOf({ log: log.slice(dropped), after })).toEqual(
+      dropped === 3 ? [nodeId(2), nodeId(3), nodeId(1)] : [nodeId(2), nodeId(3)],
+    );
+  });
+
+  it('EDGE-REST-30 have each result for a client that comes back to a log that begins anew', async () => {
+    const log = [{ news: result(2), place: { sequence: 1, storedAt: 9_000 } }];
+    const after: EventPlace = { kind: 'log', sequence: 2, storedAt: 2_000, slot: 3 };
+    expect(await resultsOf({ log, after })).toEqual([nodeId(2), nodeId(1), nodeId(3)]);
   });
 
   it.each([
@@ -327,7 +377,7 @@ describe('the events of a run', () => {
     ['EDGE-REST-33', { outcome: 'refused', reason: 'EdgeUnavailable' }, 'EdgeUnavailable'],
   ] as const)('%s AMB-106 tell why, before the whole: %j', async (_id, status, reason) => {
     const events = await eventsOf(aRun({ ...status, message: 'why' }), said);
-    expect(events.slice(-2)).toEqual([{ id: '4', event: 'error', data: { reason, message: 'why' } }, last]);
+    expect(events.slice(-2)).toEqual([{ id: 'error', event: 'error', data: { reason, message: 'why' } }, last]);
   });
 });
 

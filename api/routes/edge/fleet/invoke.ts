@@ -3,7 +3,8 @@ import { invalidField } from '../../../../lib/http/request-errors.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import { edgeCaller } from '../edge-caller.ts';
 import { invokeFleet } from './contract.ts';
-import { endId, fleetEvents } from './events.ts';
+import { type EventPlace, endId, fromStart, readEventId } from './event-ids.ts';
+import { fleetEvents } from './events.ts';
 import type { FleetDeps } from './ports.ts';
 import { startRun } from './start.ts';
 
@@ -21,12 +22,11 @@ export function createInvokeRoute(deps: FleetDeps): Route<Caller> {
   });
 }
 
-const place = /^(0|[1-9][0-9]{0,14})$/;
-
-/** The number of events that the client has; undefined behind the last one. */
-function placeBehind(lastEventId = ''): number | undefined {
-  if (lastEventId === '') return 0;
+/** The events that the client has; undefined where it has the last one. */
+function placeBehind(lastEventId = ''): EventPlace | undefined {
+  if (lastEventId === '') return fromStart;
   if (lastEventId === endId) return undefined;
-  if (place.test(lastEventId)) return Number(lastEventId);
+  const place = readEventId(lastEventId);
+  if (place !== undefined) return place;
   throw invalidField('header.last-event-id', 'is not the id of an event; leave it out to begin anew');
 }

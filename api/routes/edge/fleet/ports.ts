@@ -1,6 +1,6 @@
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../../../lib/clock.ts';
-import type { EdgeNews } from '../../../../lib/edge/index.ts';
+import type { FollowedNews } from '../../../../lib/edge/index.ts';
 import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import type { SkippedHost } from '../../../../lib/fleet/selector.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
@@ -44,5 +44,5 @@ export interface FleetDeps {
   readonly runNews: RunNews;
   readonly records: RunRecords;
   /** News of a run's commands from its beginning, in order, until the signal aborts. */
-  readonly results: { follow(tenant: string, run: string, signal: AbortSignal): AsyncIterable<EdgeNews> };
+  readonly results: { follow(tenant: string, run: string, signal: AbortSignal): AsyncIterable<FollowedNews> };
 }
