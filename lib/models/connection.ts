@@ -13,7 +13,7 @@ import type { ModelObserver, RequestOutcome } from './metrics.ts';
 import type { ModelReply, ModelRequest } from './models.ts';
 import { openOllama } from './ollama.ts';
 import { openOpenAi } from './openai.ts';
-import { asOurs, EndedByUs, meaningOf, OwnFault, placeOf } from './own-fault.ts';
+import { asOurs, EndedByUs, meaningOf, OwnFault, framesOf } from './own-fault.ts';
 import { createReplyCollector, type WireReply } from './reply-collector.ts';
 import type { ModelTarget } from './selection.ts';
 import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts';
@@ -196,7 +196,7 @@ class SharedConnection implements Connection {
     const { name } = this.#provider;
     const ended = new EndedByUs(name, fault);
     this.#deps.logger.error(
-      { provider: name, reason: ended.reason, at: placeOf(fault.cause) },
+      { provider: name, reason: ended.reason, at: framesOf(fault.cause) },
       'question to a model failed here',
     );
     return ended;

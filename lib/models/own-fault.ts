@@ -67,7 +67,7 @@ export function meaningOf(error: unknown, { failure, isAnswered }: Seen): Attemp
 }
 
 /** Kind of an exception and the places of its code. Words of a package may hold a key, and those of ours a prompt. */
-export function placeOf(error: unknown): string {
+export function framesOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return [error.name, ...frames.slice(0, 8).map((line) => line.trim())].join(' ');
