@@ -13,7 +13,7 @@ import type { ModelObserver, RequestOutcome } from './metrics.ts';
 import type { ModelReply, ModelRequest } from './models.ts';
 import { openOllama } from './ollama.ts';
 import { openOpenAi } from './openai.ts';
-import { asOurs, EndedByUs, meaningOf, OwnFault, framesOf } from './own-fault.ts';
+import { asOurs, EndedByUs, framesOf, meaningOf, OwnFault } from './own-fault.ts';
 import { createReplyCollector, type WireReply } from './reply-collector.ts';
 import type { ModelTarget } from './selection.ts';
 import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts';
@@ -110,7 +110,7 @@ class SharedConnection implements Connection {
   /** With tokens of the conversation and of the longest answer; what is not used is given back with the answer. */
   async #turn({ model }: ModelTarget, request: ModelRequest, bounds: AttemptBounds): Promise<QuestionTurn> {
     const { tenant, signal } = request;
-    const tokens = inputOf(request) + outputBound(model, request);
+    const tokens = this.#ours(() => inputOf(request) + outputBound(model, request));
     try {
       return await this.#turns.enter({ tenant, tokens, signal, waitMs: bounds.turnMs });
     } catch (error) {
@@ -137,6 +137,15 @@ class SharedConnection implements Connection {
       // The provider may have read all of it.
       turn.settle(inputOf(request), started);
       throw this.#observed(error, started);
+    }
+  }
+
+  #ours<T>(run: () => T): T {
+    try {
+      return asOurs(run);
+    } catch (error) {
+      const ended = error instanceof OwnFault ? this.#endedByUs(error) : error;
+      throw this.#observed(ended, this.#deps.clock.steadyMs());
     }
   }
 
