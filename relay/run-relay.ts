@@ -99,7 +99,7 @@ const lastAcksMs = 1_000;
 /** Their daemons connect elsewhere, and send the results again there that were not acknowledged here. */
 async function endStreams(clock: Clock, streams: Streams, acks: LateAcks): Promise<void> {
   await resultWithin(clock, lastAcksMs, acks.sendAll());
-  streams.endAll(relayStops(), true);
+  await streams.endAll(relayStops(), true);
 }
 const hostsMetric = 'windlass_relay_hosts';
 

@@ -34,6 +34,7 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
   const { clock, bus, streams, staleMs, keepHeapSmall = () => undefined } = deps;
   // Each by itself: a server that does not answer holds up neither the tick nor the sign of life.
   const heartbeats = beside(deps, () => streams.checkHeartbeats());
+  const ending = beside(deps, () => streams.endAll(busLost(), false));
   const entries = beside(deps, () => streams.renewEntries());
   const signOfLife = beside(deps, () => sayAlive(deps));
   const sweep = beside(deps, () => markLost(deps));
@@ -44,9 +45,7 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
   for (let tick = 0; !signal.aborted; tick += 1) {
     const now = clock.steadyMs();
     awaySince = bus.problem() === undefined ? undefined : (awaySince ?? now);
-    if (awaySince !== undefined && now - awaySince >= patienceMs) {
-      streams.endAll(busLost(), false);
-    }
+    if (awaySince !== undefined && now - awaySince >= patienceMs) ending.run();
     heartbeats.run();
     if (tick % renewEvery === 0) entries.run();
     if (tick % aliveEvery === 0) signOfLife.run();
@@ -55,7 +54,7 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
     if (pace.isDue(isComing)) sweep.run();
     await clock.sleep(tickMs, signal);
   }
-  await Promise.all([heartbeats, entries, signOfLife, sweep].map((job) => job.last()));
+  await Promise.all([heartbeats, ending, entries, signOfLife, sweep].map((job) => job.last()));
 }
 
 interface Beside {

@@ -14,6 +14,7 @@ import { relayStops, unanswered } from '../explained.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import type { LiveHosts } from '../hosts/live-hosts.ts';
 import { createAlikeCapabilities } from './alike-capabilities.ts';
+import { endInTurns } from './end-in-turns.ts';
 import { createKeyReader } from './key-reader.ts';
 import { type HeldToken, heldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
@@ -59,13 +60,12 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
     alike: createAlikeCapabilities(),
   };
   const open = new Set<LiveStream>();
-  const stop = (stream: LiveStream): void => stream.end(relayStops());
   // One listener for all streams: a signal looks through those that it has for each one more or less.
-  deps.draining.addEventListener('abort', () => open.forEach(stop), { once: true });
+  deps.draining.addEventListener('abort', () => void endInTurns(open, relayStops()), { once: true });
   return async (pipe) => {
     const stream = await opened(deps, pipe);
     open.add(stream);
-    if (deps.draining.aborted) stop(stream);
+    if (deps.draining.aborted) stream.end(relayStops());
     try {
       await deps.streams.begin(stream);
       stream.confirmBy(confirm(deps, stream));

@@ -6,6 +6,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { unanswered } from '../explained.ts';
 import { type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import { LiveHosts } from '../hosts/live-hosts.ts';
+import { endInTurns } from './end-in-turns.ts';
 import { Entries, replacedReason } from './entries.ts';
 import { HostStates } from './host-states.ts';
 import { hostRevoked, type LiveStream } from './live-stream.ts';
@@ -185,10 +186,10 @@ export class Streams {
     return this.#entries.renewDue(this.#open.values());
   }
 
-  /** Ends every stream; their daemons connect elsewhere. */
-  endAll(problem: AppError, isStopping: boolean): void {
+  /** Ends every stream that is open now; their daemons connect elsewhere. */
+  async endAll(problem: AppError, isStopping: boolean): Promise<void> {
     this.#isStopping ||= isStopping;
-    for (const stream of this.#open.values()) stream.end(problem);
+    await endInTurns(this.#open.values(), problem);
   }
 
   /** Writes that a host is revoked which holds no stream. Never rejects. */
