@@ -2,11 +2,8 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { Duplex, PassThrough } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
-import { AppError } from '../errors.ts';
-import { defineContract } from './contract.ts';
-import { defineRoute } from './route.ts';
-import { sendReply } from './send-reply.ts';
 import {
   requestText,
   sendRaw,
@@ -14,6 +11,10 @@ import {
   type TestCaller,
   type TestServer,
 } from '../../test/support/http-server.ts';
+import { AppError } from '../errors.ts';
+import { defineContract } from './contract.ts';
+import { defineRoute, json } from './route.ts';
+import { sendReply } from './send-reply.ts';
 
 const output = defineContract({
   operationId: 'output',
@@ -60,6 +61,41 @@ describe('an answer of JSON for which there is no room', () => {
     await expect(sending).rejects.toThrow('no room');
     expect(made).toEqual([]);
     expect(asked[0]).toBeGreaterThan(2_000);
+  });
+});
+
+describe('a large answer of JSON', () => {
+  const list = defineContract({
+    operationId: 'list',
+    method: 'get',
+    path: '/v1/rows',
+    tag: 'Test',
+    summary: 'Test',
+    access: 'bearer',
+    success: { kind: 'json', description: 'Rows.', schema: Type.Object({}), example: {} },
+    errors: [],
+  });
+  let made = 0;
+  class Row {
+    readonly text = 'x'.repeat(1_000);
+    toJSON(): object {
+      made += 1;
+      return { text: this.text };
+    }
+  }
+  const rows = Array.from({ length: 20_000 }, () => new Row());
+
+  it('EDGE-REST-37 is made row by row as its client reads, so that no turn of the event loop makes all of it', async () => {
+    const server = await startTestServer([defineRoute<typeof list, TestCaller>(list, async () => json({ rows }))]);
+    servers.push(server);
+    const request = get(`${server.url}/v1/rows`, { headers: { authorization: 'Bearer ada' } });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await pause(200);
+    expect(made).toBeGreaterThan(0);
+    expect(made).toBeLessThan(rows.length);
+    const texts: string[] = [];
+    for await (const chunk of response.setEncoding('utf8')) texts.push(String(chunk));
+    expect(texts.join('')).toBe(JSON.stringify({ rows }));
   });
 });
 

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { AppError } from '../errors.ts';
 import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { createLoopTurns } from '../loop-turns.ts';
 import { dropUnread } from './drop-unread.ts';
 import { type EventStreams, unbuffered } from './event-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import type { InFlightRequest } from './in-flight.ts';
 import { jsonLength } from './json-length.ts';
+import { jsonPieces } from './json-pieces.ts';
 import type { HttpContext, RequestState } from './request-scope.ts';
 import type { Reply } from './route.ts';
 import { statusOf } from './success-statuses.ts';
@@ -68,9 +71,20 @@ function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest
 
 /** Asks for room before the text is made: an answer that is refused would cost as much as one that is sent. */
 async function sendJson(ctx: HttpContext, value: unknown, running: InFlightRequest): Promise<void> {
-  const room = running.answer(jsonLength(value, Number.POSITIVE_INFINITY));
+  const length = jsonLength(value, Number.POSITIVE_INFINITY);
+  const room = running.answer(length);
   if (room !== undefined) await room;
+  if (running.isLarge && length > wholeJsonLength) return sendParted(ctx, value);
   await sendText(ctx, { text: JSON.stringify(value), mediaType: 'application/json' }, running);
+}
+
+/** Characters of JSON that one turn of the event loop makes: some ten milliseconds. */
+const wholeJsonLength = 1_048_576;
+
+/** Its length is not known before all of it is made, and no text of all of it is ever there. */
+function sendParted(ctx: HttpContext, value: unknown): void {
+  ctx.res.setHeader('Content-Type', 'application/json');
+  sendPieces(ctx, ctx.method === 'HEAD' ? [] : jsonPieces(value));
 }
 
 async function sendText(
@@ -81,28 +95,37 @@ async function sendText(
   const room = running.answer(text.length);
   if (room !== undefined) await room;
   ctx.res.setHeader('Content-Type', mediaType);
-  if (running.isLarge && text.length > pieceBytes && ctx.method !== 'HEAD') sendPieces(ctx, Buffer.from(text));
-  else ctx.body = text;
+  if (running.isLarge && text.length > pieceBytes && ctx.method !== 'HEAD') {
+    const bytes = Buffer.from(text);
+    sendPieces(ctx, piecesOf(bytes), bytes.length);
+  } else ctx.body = text;
 }
 
 const pieceBytes = 32_768;
 
-/** How far a client has read is seen between two writes alone (`dropUnread`). After a client that has gone no `drain` comes. */
-function sendPieces(ctx: HttpContext, bytes: Buffer): void {
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+}
+
+/** How far a client has read is seen between two writes alone (`dropUnread`). */
+function sendPieces(ctx: HttpContext, pieces: Iterable<Buffer | string>, length?: number): void {
   const { res } = ctx;
   ctx.respond = false;
   if (!ctx.writable) return void res.end();
   ctx.status = 200;
-  ctx.length = bytes.length;
-  let sent = 0;
-  const send = (): void => {
-    for (let hasRoom = true; sent < bytes.length; sent += pieceBytes) {
-      if (!hasRoom) return void res.once('drain', send);
-      hasRoom = res.write(bytes.subarray(sent, sent + pieceBytes));
-    }
-    res.end();
-  };
-  send();
+  if (length !== undefined) ctx.length = length;
+  void writeAll(res, pieces).catch(() => res.destroy());
+}
+
+/** After a client that has gone no `drain` comes, and nothing refers to this any more. */
+async function writeAll(res: ServerResponse, pieces: Iterable<Buffer | string>): Promise<void> {
+  const spend = createLoopTurns(wholeJsonLength);
+  for (const piece of pieces) {
+    const hasRoom = res.write(piece);
+    if (!hasRoom) await new Promise<void>((resolve) => res.once('drain', resolve));
+    await spend(piece.length);
+  }
+  res.end();
 }
 
 type StreamReply = Extract<Reply, { kind: 'stream' }>;
