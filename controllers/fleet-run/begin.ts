@@ -28,12 +28,12 @@ export interface Surroundings {
 
 const none: FrozenTargets = { resolved: [], skipped: [] };
 
-/** Fixes the targets of a run in full, or says why it cannot begin (spec 2 §3, §7). Pure. */
-export function begin({ spec }: FleetRun, { hosts, group, isFleetCapable }: Surroundings): Begun {
+/** Fixes the targets of a run in full, or says why it cannot begin (spec 2 §3, §7). */
+export async function begin({ spec }: FleetRun, { hosts, group, isFleetCapable }: Surroundings): Promise<Begun> {
   try {
     const policy = completePolicy(spec.policy);
     checkArgs(spec.args);
-    const { resolved, skipped } = resolveTarget(spec.target, { hosts, group: () => group?.spec });
+    const { resolved, skipped } = await resolveTarget(spec.target, { hosts, group: () => group?.spec });
     const targets = {
       resolved: resolved.map(({ nodeId, uid, name }) => ({ node_id: nodeId, host_uid: uid, name })),
       skipped,

@@ -4,7 +4,7 @@ import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import { unlessBeingDeleted } from '../../lib/being-deleted.ts';
 import { AppError, hasReason } from '../../lib/errors.ts';
-import { fleetHostOf } from '../../lib/fleet/fleet-host.ts';
+import { fleetHostsOf } from '../../lib/fleet/fleet-host.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
 import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -122,8 +122,8 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileR
 
 /** By the caches, and by the API server where those lack a host or the group. A run that is new is not refused yet. */
 async function beginSurely(deps: FleetRunDeps, run: FleetRun, isFleetCapable: boolean): Promise<Begun> {
-  const hosts = deps.hosts.byIndex('namespace', run.metadata.namespace ?? '').map(fleetHostOf);
-  const known = await withGroup(deps, run, async (group) => begin(run, { hosts, group, isFleetCapable }));
+  const hosts = fleetHostsOf(deps.hosts.byIndex('namespace', run.metadata.namespace ?? ''));
+  const known = await withGroup(deps, run, (group) => begin(run, { hosts, group, isFleetCapable }));
   if (!restsOnAbsence(known) || (known.kind === 'refused' && isNew(deps, run))) return known;
   return begin(run, { ...(await askSurroundings(deps, run)), isFleetCapable });
 }

@@ -30,6 +30,11 @@ export const labelsOfHost = ({ spec, status }: EdgeHost): Readonly<Record<string
 /** Display name, which may be absent. */
 export const nameOfHost = (host: EdgeHost): string => host.spec.name ?? nodeIdOfHost(host);
 
+/** Hosts as targets and groups see them, each made when it is asked for. */
+export function* fleetHostsOf(hosts: Iterable<EdgeHost>): Generator<FleetHost> {
+  for (const host of hosts) yield fleetHostOf(host);
+}
+
 /** A host as targets and groups see it. */
 export function fleetHostOf(host: EdgeHost): FleetHost {
   const { capabilities } = host.status ?? {};

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import type { EdgeSelector } from '../../crds/schema/edge-group.ts';
 import type { FleetTarget } from '../../crds/schema/fleet-run.ts';
+import { countTurns } from '../../test/support/count-turns.ts';
 import { countedNames } from '../../test/support/counted-names.ts';
 import {
   createMemberCounter,
-  type FleetHostState,
   type FleetHost,
+  type FleetHostState,
   groupMembers,
   matcherOf,
   resolveTarget,
@@ -25,8 +26,8 @@ const host = (nodeId: string, fields: Partial<FleetHost> = {}): FleetHost => ({
   ...fields,
 });
 
-const ids = (target: FleetTarget, hosts: readonly FleetHost[], groups: Record<string, object> = {}) => {
-  const { resolved, skipped } = resolveTarget(target, { hosts, group: (id) => groups[id] });
+const ids = async (target: FleetTarget, hosts: readonly FleetHost[], groups: Record<string, object> = {}) => {
+  const { resolved, skipped } = await resolveTarget(target, { hosts, group: (id) => groups[id] });
   return { resolved: resolved.map(({ nodeId }) => nodeId), skipped };
 };
 
@@ -53,8 +54,32 @@ describe('a selector', () => {
       want: [],
     },
   };
-  it.each(Object.entries(cases))('%s', (_, { selector, want }) => {
-    expect(ids({ Selector: selector }, fleet).resolved).toEqual(want);
+  it.each(Object.entries(cases))('%s', async (_, { selector, want }) => {
+    expect((await ids({ Selector: selector }, fleet)).resolved).toEqual(want);
+  });
+});
+
+describe('a target or a group over many hosts', () => {
+  const tools = Array.from({ length: limits.edgeLocalTools }, (_, index) => `tool-${index}`);
+  const hosts = Array.from({ length: 2_000 }, (_, index) => host(`n${index}`, { tools }));
+  const selector = { tools: tools.slice(-1) };
+
+  it('EDGE-RES-15 is resolved in turns of the event loop', async () => {
+    const target = () => resolveTarget({ Selector: selector }, { hosts, group: () => undefined });
+    expect(await countTurns(target)).toBeGreaterThanOrEqual(4);
+    expect(await countTurns(() => groupMembers({ selector }, hosts))).toBeGreaterThanOrEqual(4);
+  });
+
+  it('looks no further than to the tool that is asked for', () => {
+    const own = countedNames(tools);
+    expect(matcherOf({ tools: tools.slice(0, 1) })(host('a', { tools: own.names }))).toBe(true);
+    expect(own.reads()).toBe(1);
+  });
+
+  it('needs each of many terms, however often a host names one', () => {
+    const matches = matcherOf({ tools: tools.slice(0, 6) });
+    expect(matches(host('a', { tools: tools.slice(0, 6) }))).toBe(true);
+    expect(matches(host('a', { tools: [...tools.slice(0, 5), ...tools.slice(0, 5)] }))).toBe(false);
   });
 });
 
@@ -77,60 +102,63 @@ describe('a selector of many terms', () => {
 });
 
 describe('a target', () => {
-  it('EDGE-RES-19 Node names one host', () => {
-    expect(ids({ Node: 'b' }, fleet)).toEqual({ resolved: ['b'], skipped: [] });
+  it('EDGE-RES-19 Node names one host', async () => {
+    expect(await ids({ Node: 'b' }, fleet)).toEqual({ resolved: ['b'], skipped: [] });
   });
 
-  it('EDGE-RES-19 All is every host of the tenant', () => {
-    expect(ids({ All: null }, fleet).resolved).toEqual(['a', 'b', 'c']);
+  it('EDGE-RES-19 All is every host of the tenant', async () => {
+    expect((await ids({ All: null }, fleet)).resolved).toEqual(['a', 'b', 'c']);
   });
 
-  it('EDGE-RES-19 Group unites its selector and its pins', () => {
+  it('EDGE-RES-19 Group unites its selector and its pins', async () => {
     const groups = { g: { selector: { os: 'darwin' }, pinned_members: ['a', 'gone'] } };
-    expect(ids({ Group: 'g' }, fleet, groups)).toEqual({
+    expect(await ids({ Group: 'g' }, fleet, groups)).toEqual({
       resolved: ['a', 'c'],
       skipped: [{ node_id: 'gone', reason: 'NotFound' }],
     });
   });
 
-  it('EDGE-RES-19 Group without a selector is its pins alone', () => {
-    expect(ids({ Group: 'g' }, fleet, { g: { pinned_members: ['b'] } }).resolved).toEqual(['b']);
+  it('EDGE-RES-19 Group without a selector is its pins alone', async () => {
+    expect((await ids({ Group: 'g' }, fleet, { g: { pinned_members: ['b'] } })).resolved).toEqual(['b']);
   });
 
-  it('EDGE-RES-19 an unknown group is refused', () => {
-    expect(() => ids({ Group: 'g' }, fleet)).toThrow('target.Group: there is no group g');
+  it('EDGE-RES-19 an unknown group is refused', async () => {
+    await expect(ids({ Group: 'g' }, fleet)).rejects.toThrow('target.Group: there is no group g');
   });
 
   it.each([
     ['Disconnected', 'Disconnected'],
     ['Unhealthy', 'Unhealthy'],
     ['Revoked', 'Revoked'],
-  ] as const)('EDGE-REST-27 a host that is %s is skipped with the reason', (status, reason) => {
-    expect(ids({ Node: 'a' }, [host('a', { status })])).toEqual({ resolved: [], skipped: [{ node_id: 'a', reason }] });
+  ] as const)('EDGE-REST-27 a host that is %s is skipped with the reason', async (status, reason) => {
+    expect(await ids({ Node: 'a' }, [host('a', { status })])).toEqual({
+      resolved: [],
+      skipped: [{ node_id: 'a', reason }],
+    });
   });
 
-  it('EDGE-FLOW-13 a host that drains is skipped, with the reason of its status where it is away as well', () => {
+  it('EDGE-FLOW-13 a host that drains is skipped, with the reason of its status where it is away as well', async () => {
     const hosts = [host('a', { isDraining: true }), host('b', { isDraining: true, status: 'Unhealthy' }), host('c')];
     const skipped = [
       { node_id: 'a', reason: 'Draining' },
       { node_id: 'b', reason: 'Unhealthy' },
     ];
-    expect(ids({ All: null }, hosts)).toEqual({ resolved: ['c'], skipped });
-    expect(ids({ Node: 'a' }, hosts)).toEqual({ resolved: [], skipped: skipped.slice(0, 1) });
+    expect(await ids({ All: null }, hosts)).toEqual({ resolved: ['c'], skipped });
+    expect(await ids({ Node: 'a' }, hosts)).toEqual({ resolved: [], skipped: skipped.slice(0, 1) });
   });
 
-  it('EDGE-REST-27 an unknown host is skipped', () => {
-    expect(ids({ Node: 'z' }, fleet)).toEqual({ resolved: [], skipped: [{ node_id: 'z', reason: 'NotFound' }] });
+  it('EDGE-REST-27 an unknown host is skipped', async () => {
+    expect(await ids({ Node: 'z' }, fleet)).toEqual({ resolved: [], skipped: [{ node_id: 'z', reason: 'NotFound' }] });
   });
 
-  it('EDGE-FLOW-18 revoked hosts belong to no selector', () => {
-    expect(ids({ All: null }, [host('a', { status: 'Revoked' })])).toEqual({ resolved: [], skipped: [] });
+  it('EDGE-FLOW-18 revoked hosts belong to no selector', async () => {
+    expect(await ids({ All: null }, [host('a', { status: 'Revoked' })])).toEqual({ resolved: [], skipped: [] });
   });
 
   const many = (count: number) => Array.from({ length: count }, (_, index) => host(`n${index}`));
-  it('EDGE-RES-19 takes as many hosts as a run may have, and no more', () => {
-    expect(ids({ All: null }, many(limits.fleetTargets)).resolved).toHaveLength(limits.fleetTargets);
-    expect(() => ids({ All: null }, many(limits.fleetTargets + 1))).toThrow('a run takes at most 10000');
+  it('EDGE-RES-19 takes as many hosts as a run may have, and no more', async () => {
+    expect((await ids({ All: null }, many(limits.fleetTargets))).resolved).toHaveLength(limits.fleetTargets);
+    await expect(ids({ All: null }, many(limits.fleetTargets + 1))).rejects.toThrow('a run takes at most 10000');
   });
 });
 
@@ -163,12 +191,12 @@ const anySelector: fc.Arbitrary<EdgeSelector> = fc.record(
 describe('resolving any selector over any hosts', () => {
   const world = (hosts: readonly Pick<FleetHost, 'nodeId'>[]) => hosts.map(({ nodeId, ...rest }) => host(nodeId, rest));
 
-  it('EDGE-RES-15 gives every host that matches once, sorted, whatever order they come in', () => {
-    fc.assert(
-      fc.property(anyHosts, anySelector, (given, selector) => {
+  it('EDGE-RES-15 gives every host that matches once, sorted, whatever order they come in', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyHosts, anySelector, async (given, selector) => {
         const hosts = world(given);
-        const once = ids({ Selector: selector }, hosts);
-        expect(ids({ Selector: selector }, hosts.toReversed())).toEqual(once);
+        const once = await ids({ Selector: selector }, hosts);
+        expect(await ids({ Selector: selector }, hosts.toReversed())).toEqual(once);
         const all = [...once.resolved, ...once.skipped.map(({ node_id: id }) => id)];
         const want = hosts.filter((one) => one.status !== 'Revoked' && matcherOf(selector)(one));
         expect(new Set(all)).toEqual(new Set(want.map(({ nodeId }) => nodeId)));
@@ -178,25 +206,25 @@ describe('resolving any selector over any hosts', () => {
     );
   });
 
-  it('EDGE-RES-15 matches fewer hosts or the same with each thing that is asked for besides', () => {
-    fc.assert(
-      fc.property(anyHosts, anySelector, word, (given, selector, tag) => {
+  it('EDGE-RES-15 matches fewer hosts or the same with each thing that is asked for besides', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyHosts, anySelector, word, async (given, selector, tag) => {
         const hosts = world(given);
         const more = { ...selector, tags: [...(selector.tags ?? []), { Has: tag }] };
-        const wide = new Set(ids({ Selector: selector }, hosts).resolved);
-        expect(ids({ Selector: more }, hosts).resolved.every((id) => wide.has(id))).toBe(true);
+        const wide = new Set((await ids({ Selector: selector }, hosts)).resolved);
+        expect((await ids({ Selector: more }, hosts)).resolved.every((id) => wide.has(id))).toBe(true);
       }),
     );
   });
 
-  it('EDGE-RES-14 the members of a group are those that the group as a target resolves to or skips', () => {
-    fc.assert(
-      fc.property(anyHosts, anySelector, (given, selector) => {
+  it('EDGE-RES-14 the members of a group are those that the group as a target resolves to or skips', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyHosts, anySelector, async (given, selector) => {
         const hosts = world(given);
         const pinned = hosts.slice(0, 2).map(({ nodeId }) => nodeId);
         const group = { selector, pinned_members: pinned };
-        const { resolved, skipped } = ids({ Group: 'g' }, hosts, { g: group });
-        const members = groupMembers(group, hosts).map(({ nodeId }) => nodeId);
+        const { resolved, skipped } = await ids({ Group: 'g' }, hosts, { g: group });
+        const members = (await groupMembers(group, hosts)).map(({ nodeId }) => nodeId);
         const counter = createMemberCounter([group, {}]);
         for (const one of hosts) counter.add(one);
         expect(counter.counts).toEqual([members.length, 0]);

@@ -2,6 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { EdgeGroupSpec, EdgeSelector } from '../../crds/schema/edge-group.ts';
 import type { FleetTarget } from '../../crds/schema/fleet-run.ts';
 import { AppError } from '../errors.ts';
+import { createLoopTurns } from '../loop-turns.ts';
 
 /** spec 2 §2.1. */
 export type FleetHostState = 'Connected' | 'Disconnected' | 'Unhealthy' | 'Revoked';
@@ -45,15 +46,17 @@ interface FleetWorld {
 
 /**
  * Which hosts a target means now (spec 2 §2.3, §2.4): connected ones are resolved, the others skipped with the reason. A
- * revoked host counts only where it is named. Pure.
+ * revoked host counts only where it is named. It takes turns of the event loop for many hosts, and sees each as it is then.
  * @throws AppError `not_found` for an unknown group, `limit_exceeded` for more hosts than a run takes.
  */
-export function resolveTarget(target: FleetTarget, world: FleetWorld): ResolvedTarget {
+export async function resolveTarget(target: FleetTarget, world: FleetWorld): Promise<ResolvedTarget> {
   const { matches, named } = membersOf(target, world);
   const missing = new Set(named);
   const resolved = new Map<string, FleetHost>();
   const skipped = new Map<string, SkipReason>();
+  const spend = createLoopTurns(namesPerTurn);
   for (const host of world.hosts) {
+    await spend(workOf(host));
     const isNamed = missing.delete(host.nodeId);
     if (!isNamed && (host.status === 'Revoked' || matches === undefined || !matches(host))) continue;
     const reason = whySkipped(host);
@@ -78,10 +81,22 @@ function whySkipped({ status, isDraining = false }: FleetHost): SkipReason | und
 }
 
 /** The members of a group now, of whatever status but revoked ones that only its selector names (spec 2 §2.3). */
-export function groupMembers(group: Members, hosts: Iterable<FleetHost>): FleetHost[] {
+export async function groupMembers(group: Members, hosts: Iterable<FleetHost>): Promise<FleetHost[]> {
   const { has } = membershipOf(group);
-  return [...hosts].filter((host) => has(lookAt(host))).sort((a, b) => byText(a.nodeId, b.nodeId));
+  const spend = createLoopTurns(namesPerTurn);
+  const members: FleetHost[] = [];
+  for (const host of hosts) {
+    await spend(workOf(host));
+    if (has(lookOnce(host))) members.push(host);
+  }
+  return members.sort((a, b) => byText(a.nodeId, b.nodeId));
 }
+
+/** Names that one turn of the event loop looks at: some milliseconds. */
+const namesPerTurn = 100_000;
+/** To make a host of its object takes as long as some names. */
+const hostWork = 32;
+const workOf = ({ tools, tags }: FleetHost): number => hostWork + tools.length + tags.length;
 
 /** Counts the members of many groups, host by host: the tools and tags of one host alone are held by name. */
 interface MemberCounter {
@@ -120,25 +135,39 @@ interface Membership {
   readonly terms: number;
 }
 
-/** A host with its tools and tags by name, each made where a selector asks for the first of them. */
+/** A host that selectors are held against. */
 interface Look {
   readonly host: FleetHost;
-  readonly tools: ReadonlySet<string>;
-  readonly tags: ReadonlySet<string>;
+  readonly hasTools: (wanted: readonly string[]) => boolean;
+  readonly hasTags: (wanted: readonly string[]) => boolean;
 }
 
+/** For many selectors: its tools and tags by name, each made where a selector asks for the first of them. */
 function lookAt(host: FleetHost): Look {
-  let tools: ReadonlySet<string> | undefined;
-  let tags: ReadonlySet<string> | undefined;
+  let [tools, tags]: [tools?: ReadonlySet<string>, tags?: ReadonlySet<string>] = [];
   return {
     host,
-    get tools() {
-      return (tools ??= new Set(host.tools));
-    },
-    get tags() {
-      return (tags ??= new Set(host.tags));
-    },
+    hasTools: (wanted) => wanted.every((tool) => (tools ??= new Set(host.tools)).has(tool)),
+    hasTags: (wanted) => wanted.every((tag) => (tags ??= new Set(host.tags)).has(tag)),
   };
+}
+
+/** For one selector: a set of all names of a host would cost more than to look for a few. */
+const lookOnce = (host: FleetHost): Look => ({
+  host,
+  hasTools: (wanted) => hasAll(host.tools, wanted),
+  hasTags: (wanted) => hasAll(host.tags, wanted),
+});
+
+/** Names that are looked for one after the other. */
+const fewNames = 4;
+
+/** Whether all that is wanted, each name once, is among the names. */
+function hasAll(names: readonly string[], wanted: readonly string[]): boolean {
+  if (wanted.length <= fewNames) return wanted.every((name) => names.includes(name));
+  const missing = new Set(wanted);
+  for (const name of names) if (missing.delete(name) && missing.size === 0) return true;
+  return false;
 }
 
 type Matches = (host: FleetHost) => boolean;
@@ -166,7 +195,7 @@ function membersOf(target: FleetTarget, world: FleetWorld): Meant {
 /** All that a selector gives must hold; an empty one matches every host (requirements AMB-101). */
 export function matcherOf(selector: EdgeSelector): Matches {
   const { matches } = lookMatcherOf(selector);
-  return (host) => matches(lookAt(host));
+  return (host) => matches(lookOnce(host));
 }
 
 interface LookMatcher {
@@ -185,8 +214,8 @@ function lookMatcherOf(selector: EdgeSelector): LookMatcher {
     terms: wantedTools.length + wantedTags.length + pairs.length,
     matches: (look) =>
       (os === undefined || look.host.os === os) &&
-      wantedTools.every((tool) => look.tools.has(tool)) &&
-      wantedTags.every((tag) => look.tags.has(tag)) &&
+      look.hasTools(wantedTools) &&
+      look.hasTags(wantedTags) &&
       pairs.every(([name, value]) => Object.hasOwn(look.host.labels, name) && look.host.labels[name] === value),
   };
 }

@@ -2,7 +2,7 @@ import type { FleetTarget } from '../../../../crds/schema/fleet-run.ts';
 import { isUid } from '../../../../crds/uid.ts';
 import { unlessBeingDeleted } from '../../../../lib/being-deleted.ts';
 import { hasReason } from '../../../../lib/errors.ts';
-import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
+import { fleetHostsOf } from '../../../../lib/fleet/fleet-host.ts';
 import { type ResolvedTarget, resolveTarget } from '../../../../lib/fleet/selector.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { invalidField } from '../../../../lib/http/request-errors.ts';
@@ -27,9 +27,9 @@ async function previewTarget(deps: PreviewDeps, tenant: string, target: Target):
 async function resolve({ cluster }: PreviewDeps, tenant: string, target: Target): Promise<ResolvedTarget> {
   const known = await groupOf({ cluster }, tenant, target);
   const group = known && (await cluster.edgeGroups.whole(known));
-  const hosts = cluster.edgeHosts.list(tenant).map(fleetHostOf);
+  const hosts = fleetHostsOf(cluster.edgeHosts.list(tenant));
   try {
-    return resolveTarget(targetOf(target), { hosts, group: () => group?.spec });
+    return await resolveTarget(targetOf(target), { hosts, group: () => group?.spec });
   } catch (error) {
     if (hasReason(error, 'TooManyTargets')) throw invalidField('body.target', error.message);
     throw error;

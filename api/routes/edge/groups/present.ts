@@ -23,7 +23,7 @@ export const presentGroupSummary = (group: EdgeGroup, members: number): EdgeGrou
 });
 
 /** spec 2 §2.3, as for one group. */
-export const presentGroup = (group: EdgeGroup, hosts: readonly FleetHost[]): EdgeGroupView => ({
+export const presentGroup = async (group: EdgeGroup, hosts: Iterable<FleetHost>): Promise<EdgeGroupView> => ({
   ...ownFields(group),
-  resolved_members: groupMembers(group.spec, hosts).map(presentResolved),
+  resolved_members: (await groupMembers(group.spec, hosts)).map(presentResolved),
 });

@@ -1,14 +1,14 @@
-import { createLoopTurns } from '../../../../lib/loop-turns.ts';
 import type { EdgeGroup } from '../../../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
 import { isUid, uidPattern } from '../../../../crds/uid.ts';
 import { isWholeEdgeGroup } from '../../../../lib/edge/slim-edge-group.ts';
-import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
+import { fleetHostOf, fleetHostsOf } from '../../../../lib/fleet/fleet-host.ts';
 import { createMemberCounter, type FleetHost } from '../../../../lib/fleet/selector.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { createListCursor, pageOf } from '../../../../lib/http/paging.ts';
 import { pageBytes, readPage } from '../../../../lib/http/read-page.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
+import { createLoopTurns } from '../../../../lib/loop-turns.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import { notFound } from '../../not-found.ts';
 import { edgeCaller } from '../edge-caller.ts';
@@ -21,8 +21,8 @@ interface ReadGroupDeps {
 }
 
 /** The hosts of a tenant as groups see them. */
-export const hostsOf = ({ cluster }: Pick<ReadGroupDeps, 'cluster'>, tenant: string): FleetHost[] =>
-  cluster.edgeHosts.list(tenant).map(fleetHostOf);
+export const hostsOf = ({ cluster }: Pick<ReadGroupDeps, 'cluster'>, tenant: string): Iterable<FleetHost> =>
+  fleetHostsOf(cluster.edgeHosts.list(tenant));
 
 /** A group of the caller's tenant by its id. @throws HttpError 404, the same for one of another tenant. */
 export async function locateGroup(
@@ -99,6 +99,6 @@ export function createReadRoute(deps: ReadGroupDeps): Route<Caller> {
     const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
     const locate = (tenant: string, id: string) => edgeGroups.find(tenant, id, reserve);
     const group = await locateGroup({ locate }, caller, request.params.id);
-    return json(presentGroup(group, hostsOf(deps, caller.tenant)));
+    return json(await presentGroup(group, hostsOf(deps, caller.tenant)));
   });
 }

@@ -44,7 +44,7 @@ export function createCreateRoute(deps: WriteGroupDeps): Route<Caller> {
     const group = await kube.create(groupKind, wanted).catch(asRefusal);
     cluster.edgeGroups.remember(group);
     audit.record({ type: 'EdgeGroupCreated', by: caller, subject: group.metadata.uid ?? '' });
-    return json(presentGroup(group, hostsOf(deps, caller.tenant)));
+    return json(await presentGroup(group, hostsOf(deps, caller.tenant)));
   });
 }
 
@@ -59,7 +59,7 @@ export function createChangeRoute(deps: WriteGroupDeps): Route<Caller> {
     const group = await changeSpec(deps, { resource: groupKind, object, change, unknown: unknownGroup });
     cluster.edgeGroups.remember(group);
     audit.record({ type: 'EdgeGroupChanged', by: caller, subject: group.metadata.uid ?? '' });
-    return json(presentGroup(group, hostsOf(deps, caller.tenant)));
+    return json(await presentGroup(group, hostsOf(deps, caller.tenant)));
   });
 }
 
