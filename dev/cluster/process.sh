@@ -41,7 +41,7 @@ start_process() {
   (
     close_files
     exec setsid env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy -u ALL_PROXY -u all_proxy \
-      "GOGC=${GOGC:-400}" "$@"
+      "GOGC=${GOGC:-200}" "$@"
   ) >"$log" 2>&1 </dev/null &
   pid=$!
   echo "$pid $(process_start_time "$pid")" >"$cluster_dir/run/$name.pid"
