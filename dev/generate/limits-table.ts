@@ -70,6 +70,7 @@ export const notMet: readonly (keyof typeof limits)[] = [
   'warnings',
   'fleetConcurrencyDefault',
   'fleetDeadlineSecsDefault',
+  'fleetOpenOutcomesLength',
   'fleetRecordParts',
   'fleetRunTtlSecondsDefault',
 ];

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { newUuid } from '../ids.ts';
 import { callArguments } from './call-arguments.ts';
 
 type Fetch = typeof fetch;
@@ -12,7 +12,7 @@ const turnLength = 65_536;
  * whole history take thirty times its text, so each is written as text at once. The package of the provider is given a mark for it.
  */
 export class WrittenArguments {
-  readonly #mark = randomUUID();
+  readonly #mark = newUuid();
   readonly #texts: string[] = [];
   #parsed = 0;
 
