@@ -160,7 +160,7 @@ class SharedPool implements FairPool {
       const holding = this.#holdingOf(tenant);
       if (!mayHold(holding.line.size, this.#waitingMax - this.#waiting)) {
         this.#forgetIdle(holding);
-        return reject(overloaded('too much is under way for this tenant already'));
+        return reject(lineIsFull());
       }
       const patience = new AbortController();
       const end = (): void => {
@@ -192,7 +192,7 @@ class SharedPool implements FairPool {
     if (signal.aborted) return;
     if (waiter.cost > 1) this.#serve();
     await this.#clock.sleep(waitMs - first, signal);
-    if (!signal.aborted) giveUp(overloaded(`no turn came within ${waitMs / 1_000} s; try again`));
+    if (!signal.aborted) giveUp(noTurnWithin(waitMs));
   }
 
   #hand(holding: Holding, cost: number): PoolPart {
@@ -286,3 +286,10 @@ class SharedPool implements FairPool {
 }
 
 const overloaded = (message: string): AppError => new AppError('unavailable', message, { reason: 'Overloaded' });
+
+/** The tenant has its part of a line already. */
+export const lineIsFull = (): AppError => overloaded('too much is under way for this tenant already');
+
+/** The wait for a turn is over. */
+export const noTurnWithin = (waitMs: number): AppError =>
+  overloaded(`no turn came within ${waitMs / 1_000} s; try again`);

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { countTurns } from '../../test/support/count-turns.ts';
 import type { ModelMessage } from '../models/models.ts';
 import { createSoundMessages } from './sound-calls.ts';
 
@@ -19,24 +19,11 @@ it.each(['[1', '[]', '1', '', deep])(
   },
 );
 
-/** Turns of the event loop that others have had while the messages were judged. */
-async function turnsOf(judge: () => Promise<unknown>): Promise<number> {
-  const state = { turns: 0, isOver: false };
-  const others = (async () => {
-    for (; !state.isOver; state.turns += 1) await setImmediate();
-  })();
-  await judge();
-  const { turns } = state;
-  state.isOver = true;
-  await others;
-  return turns;
-}
-
 it('arguments of a whole history are judged in several turns, and never again', async () => {
   const sound = createSoundMessages();
   const messages = Array.from({ length: 8 }, () => called(large));
-  expect(await turnsOf(() => sound(messages))).toBeGreaterThanOrEqual(8);
+  expect(await countTurns(() => sound(messages))).toBeGreaterThanOrEqual(8);
   messages.push(called(large));
-  expect(await turnsOf(() => sound(messages))).toBeLessThan(4);
+  expect(await countTurns(() => sound(messages))).toBeLessThan(4);
   expect(await sound(messages)).toEqual(messages);
 });

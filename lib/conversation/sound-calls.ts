@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { createLoopTurns } from '../loop-turns.ts';
 import { callArguments } from '../models/call-arguments.ts';
 import type { ModelMessage, ModelToolCall } from '../models/models.ts';
 
@@ -15,14 +15,13 @@ export type SoundMessages = (messages: readonly ModelMessage[]) => Promise<reado
 export function createSoundMessages(): SoundMessages {
   const judged = new WeakMap<ModelMessage, ModelMessage>();
   return async (messages) => {
-    let parsed = 0;
+    const spend = createLoopTurns(turnLength);
     for (const message of messages) {
       if (message.role !== 'assistant' || message.tool_calls === undefined || judged.has(message)) continue;
       const calls: ModelToolCall[] = [];
       for (const call of message.tool_calls) {
         calls.push(soundCall(call));
-        parsed += call.arguments.length;
-        if (parsed > turnLength) parsed = await nextTurn();
+        await spend(call.arguments.length);
       }
       const isSound = calls.every((call, index) => call === message.tool_calls?.[index]);
       judged.set(message, isSound ? message : { ...message, tool_calls: calls });
@@ -33,5 +32,3 @@ export function createSoundMessages(): SoundMessages {
 
 const soundCall = (call: ModelToolCall): ModelToolCall =>
   callArguments(call.arguments) === undefined ? { ...call, arguments: '{}' } : call;
-
-const nextTurn = (): Promise<number> => setImmediate(0);

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { createFairPool, type FairPool, type PoolPart } from '../fair-pool.ts';
 import { endlessLimits } from './body-limits.ts';
 import type { Access } from './contract.ts';
+import { Link } from './link.ts';
 import { tooManyStreams } from './request-errors.ts';
 import { serverStops } from './server-stops.ts';
 import { createServerMemory, RequestMemory, type ServerMemory } from './request-memory.ts';
@@ -79,14 +80,14 @@ export function createInFlight(clock: Clock): InFlight {
     memory: createServerMemory(clock),
     endless: createEndless(clock),
   };
-  const ring = new Entry(state, 'public');
+  const ring = new Link();
 
   function abort(which: (request: Entry) => boolean, reason?: Error): void {
-    for (let request = ring.next; request !== ring; ) {
+    for (let link = ring.next; link instanceof Entry; ) {
       // A cancelled waiter may leave at once.
-      const { next } = request;
-      if (which(request)) request.abort(reason);
-      request = next;
+      const { next } = link;
+      if (which(link)) link.abort(reason);
+      link = next;
     }
   }
   return {
@@ -126,18 +127,11 @@ const createEndless = (clock: Clock): ServerState['endless'] => ({
 
 const longestSleepMs = 24 * 3_600_000;
 
-/**
- * A link of a ring. A Set would do, but for the memory. Its table is made anew every few requests, and each old one
- * refers to the next and to the requests that ran then. Once one of them has grown old, all that follow are kept until
- * the next full collection.
- */
-class Entry implements InFlightRequest {
+class Entry extends Link implements InFlightRequest {
   isEndless = false;
-  next: Entry = this;
   readonly #server: ServerState;
   readonly #memory: RequestMemory;
   #stream: PoolPart | undefined;
-  #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;
   #reason: Error | undefined;
@@ -146,6 +140,7 @@ class Entry implements InFlightRequest {
   #over: AbortController | undefined;
 
   constructor(server: ServerState, access: Access) {
+    super();
     this.#server = server;
     this.#memory = new RequestMemory(server.memory, access);
   }
@@ -154,13 +149,6 @@ class Entry implements InFlightRequest {
     this.#controller ??= new AbortController();
     if (this.#isAborted) this.#controller.abort(this.#reason);
     return this.#controller.signal;
-  }
-
-  joinBehind(other: Entry): void {
-    this.next = other.next;
-    this.#previous = other;
-    other.next.#previous = this;
-    other.next = this;
   }
 
   abort(reason?: Error): void {
@@ -226,15 +214,11 @@ class Entry implements InFlightRequest {
     return this.#memory.isLarge;
   }
 
-  /** Drops its references, so that it keeps no object alive. */
   leave(): void {
     this.#memory.leave();
     this.#stream?.leave();
     this.#hasLeft = true;
     this.#over?.abort();
-    this.#previous.next = this.next;
-    this.next.#previous = this.#previous;
-    this.next = this;
-    this.#previous = this;
+    this.leaveRing();
   }
 }

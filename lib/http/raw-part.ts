@@ -1,28 +1,8 @@
+import { Link } from './link.ts';
+
 /** Bytes of the bodies of one owner. */
 export interface RawShare {
   bytes: number;
-}
-
-/** A link of a ring, which takes no table that is made anew with every few requests (`in-flight.ts`). */
-export class Link {
-  next: Link = this;
-  previous: Link = this;
-
-  joinBehind(other: Link): void {
-    if (this.next !== this) return;
-    this.next = other.next;
-    this.previous = other;
-    other.next.previous = this;
-    other.next = this;
-  }
-
-  /** Drops its references, so that it keeps no object alive. */
-  leaveRing(): void {
-    this.previous.next = this.next;
-    this.next.previous = this.previous;
-    this.next = this;
-    this.previous = this;
-  }
 }
 
 /** A body that comes more slowly may have to make room. Each byte buys time, of which a body has no more than `aheadMs`. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { Link, RawPart, type RawShare } from './raw-part.ts';
+import { Link } from './link.ts';
+import { RawPart, type RawShare } from './raw-part.ts';
 
 /** Owners that are remembered although they have nothing: a table that changes with each request is made anew often. */
 const idleOwners = 1_000;

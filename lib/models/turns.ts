@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { lineIsFull, noTurnWithin } from '../fair-pool.ts';
 import { onAbort } from '../on-abort.ts';
 import { type Breaker, createBreaker, type ModelTurn } from './breaker.ts';
 import { FairLine, type HeldPart } from './fair-line.ts';
@@ -101,14 +101,14 @@ class SharedTurns implements Turns {
       const admit = (part: HeldPart): void => resolve(this.#turn(tenant, part));
       const cost = { tokens: this.#counts(tokens), places: 1 };
       const waiter = { tenant, cost, admit, waited: this.#onWaited };
-      if (!this.#line.join(waiter)) return reject(overloaded('too much is under way for this tenant already'));
+      if (!this.#line.join(waiter)) return reject(lineIsFull());
       const giveUp = (reason: unknown): void => {
         this.#line.leave(waiter);
         this.#tell();
         reject(reason);
       };
       patience.listens(onAbort(signal, () => giveUp(signal.reason)));
-      const tooLong = (): void => giveUp(overloaded(`no turn came within ${waitMs / 1_000} s; try again`));
+      const tooLong = (): void => giveUp(noTurnWithin(waitMs));
       void this.#clock.sleep(waitMs, patience.signal).then(() => patience.signal.aborted || tooLong());
       void this.#watch();
     });
@@ -198,5 +198,3 @@ function createPatience(): Patience {
     },
   };
 }
-
-const overloaded = (message: string): AppError => new AppError('unavailable', message, { reason: 'Overloaded' });

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { newUuid } from '../ids.ts';
+import { createLoopTurns } from '../loop-turns.ts';
 import { callArguments } from './call-arguments.ts';
 
 type Fetch = typeof fetch;
@@ -14,13 +14,12 @@ const turnLength = 65_536;
 export class WrittenArguments {
   readonly #mark = newUuid();
   readonly #texts: string[] = [];
-  #parsed = 0;
+  readonly #spend = createLoopTurns(turnLength);
 
   /** The mark. Arguments that are no object, or are nested too deep, which no tool got, become an empty one. */
   async mark(text: string): Promise<Record<string, unknown>> {
     this.#texts.push(JSON.stringify(callArguments(text) ?? {}));
-    this.#parsed += text.length;
-    if (this.#parsed > turnLength) this.#parsed = await setImmediate(0);
+    await this.#spend(text.length);
     return { [this.#mark]: this.#texts.length - 1 };
   }
 

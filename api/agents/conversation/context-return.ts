@@ -18,7 +18,7 @@ interface ReturnDeps {
 }
 
 /**
- * What `read` answers under a SecurityContext that is there. Its caller makes no call meanwhile: nothing is granted by a context that
+ * The answer of `read` under a SecurityContext that is there. Its caller makes no call meanwhile: nothing is granted by a context that
  * is gone. @throws AppError `SecurityContextNotFound` where it stays gone, what `read` throws, or the reason of `signal`.
  */
 export async function underPresentContext<T>(deps: ReturnDeps, read: () => Promise<T>): Promise<T> {
