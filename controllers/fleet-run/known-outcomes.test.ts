@@ -60,6 +60,17 @@ async function lastEnds(peer: RelayPeer): Promise<void> {
   if (invoke !== undefined) await peer.say(invoke, ok);
 }
 
+/** A run of three hosts whose process is killed while the last one is in flight and the others are ok. */
+async function killedWithOneInFlight() {
+  const hosts = hostsNamed(3);
+  const peer = await startRelayPeer(nats.connect(), hosts, async (_, node) => (node.endsWith('2') ? undefined : ok));
+  const server = new Server({ policy: { per_target_deadline_secs: 600 } });
+  const first = start(server, hosts);
+  await vi.waitFor(() => expect(server.status).toMatchObject({ in_flight: 1, summary: { ok: 2 } }), patience);
+  await first.kill();
+  return { hosts, peer, server };
+}
+
 const sentTo = (peer: RelayPeer): string[] => [...peer.invoked].sort();
 
 describe('outcomes that a status has reported', () => {
@@ -108,12 +119,7 @@ describe('outcomes that a status has reported', () => {
   }, 90_000);
 
   it('EDGE-FLOW-11 keep their hosts from a second run of the command where NATS has lost its store', async () => {
-    const hosts = hostsNamed(3);
-    const peer = await startRelayPeer(nats.connect(), hosts, async (_, node) => (node.endsWith('2') ? undefined : ok));
-    const server = new Server({ policy: { per_target_deadline_secs: 600 } });
-    const first = start(server, hosts);
-    await vi.waitFor(() => expect(server.status.summary?.ok).toBe(2), patience);
-    await first.kill();
+    const { hosts, peer, server } = await killedWithOneInFlight();
     const { sent_since: before } = server.status;
     await loseStore(peer, hosts);
     start(server, hosts);
@@ -127,12 +133,7 @@ describe('outcomes that a status has reported', () => {
   }, 90_000);
 
   it('EDGE-FLOW-11 leave one in flight unknown, and send nothing, where NATS has lost its store too long after', async () => {
-    const hosts = hostsNamed(3);
-    const peer = await startRelayPeer(nats.connect(), hosts, async (_, node) => (node.endsWith('2') ? undefined : ok));
-    const server = new Server({ policy: { per_target_deadline_secs: 600 } });
-    const first = start(server, hosts);
-    await vi.waitFor(() => expect(server.status).toMatchObject({ in_flight: 1, summary: { ok: 2 } }), patience);
-    await first.kill();
+    const { hosts, peer, server } = await killedWithOneInFlight();
     await loseStore(peer, hosts);
     server.run = {
       ...server.run,
@@ -148,12 +149,7 @@ describe('outcomes that a status has reported', () => {
   }, 90_000);
 
   it('EDGE-RES-26 are not followed by `not_started` of a command that may have left, where the store is lost', async () => {
-    const hosts = hostsNamed(3);
-    const peer = await startRelayPeer(nats.connect(), hosts, async (_, node) => (node.endsWith('2') ? undefined : ok));
-    const server = new Server({ policy: { per_target_deadline_secs: 600 } });
-    const first = start(server, hosts);
-    await vi.waitFor(() => expect(server.status).toMatchObject({ in_flight: 1, summary: { ok: 2 } }), patience);
-    await first.kill();
+    const { hosts, peer, server } = await killedWithOneInFlight();
     await loseStore(peer, hosts);
     server.change({ spec: { cancel: { by: 'ada' } } });
     start(server, hosts);
