@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './dev/test/longest-first.ts';
 
 const ignored = ['**/node_modules/**', '**/dist/**', '**/.build/**'];
 
 /** Unit tests are beside the code and need nothing; cluster tests need the development cluster (`make up`). */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

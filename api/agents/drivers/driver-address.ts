@@ -35,8 +35,9 @@ const remembered = 10_000;
 export const reconnectMs = 3_000;
 
 /**
- * What one look at a conversation finds. `drives`: a replica drives it, as far as this one can know. `left`: its driver has
- * left it, or is silent for long. `unserved`: no process has the address; one that connects again is not heard for a moment.
+ * One look at a conversation finds one of these. `drives`: a replica drives it, as far as this one can know. `left`: its
+ * driver has left it, or is silent for long. `unserved`: no process has the address; one that connects again is not heard
+ * for a moment.
  */
 type DriverLook = 'drives' | 'left' | 'unserved';
 

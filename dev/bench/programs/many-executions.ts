@@ -17,6 +17,8 @@ interface ManyExecutions {
   readonly waiting: number;
   /** Size of the input of each that waits, as JSON. */
   readonly inputBytes: number;
+  /** Milliseconds that both kinds of process are given to settle; none is asked to collect garbage. */
+  readonly settlesMs: number;
 }
 
 interface Memory {
@@ -27,8 +29,6 @@ interface Memory {
 }
 
 const inFlight = 32;
-/** Both kinds of process are given this time to settle; none is asked to collect garbage. */
-const settlesMs = 10_000;
 
 const parent: WorkflowSpec = {
   version: '1.0.0',
@@ -68,11 +68,11 @@ export async function measureMany(
   const api = await startBenchApi(bench);
   try {
     await runThemAll(bench, load, say);
-    await pause(settlesMs);
+    await pause(load.settlesMs);
     const working = { controllers: await residentMiB(worker.pid), api: await residentMiB(api.pid) };
     await api.stop();
     await worker.stop();
-    const listing = await freshMemory(bench);
+    const listing = await freshMemory(bench, load);
     return {
       controllers: { working: working.controllers, listing: listing.controllers },
       api: { working: working.api, listing: listing.api },
@@ -82,7 +82,10 @@ export async function measureMany(
   }
 }
 
-async function freshMemory(bench: BenchCluster): Promise<{ readonly controllers: number; readonly api: number }> {
+async function freshMemory(
+  bench: BenchCluster,
+  { settlesMs }: ManyExecutions,
+): Promise<{ readonly controllers: number; readonly api: number }> {
   const { process } = await bench.controllers({ asInPod: true });
   const api = await startBenchApi(bench);
   try {
@@ -122,7 +125,7 @@ function countOf(executions: Iterable<WorkflowExecution>, wanted: string): numbe
   return count;
 }
 
-const full: ManyExecutions = { finished: 10_000, waiting: 1_000, inputBytes: 64 * 1024 };
+const full: ManyExecutions = { finished: 10_000, waiting: 1_000, inputBytes: 64 * 1024, settlesMs: 10_000 };
 const measured = sharedMeasure((bench, say) => measureMany(bench, full, say));
 const extraOf = ({ working, listing }: Memory) => ({
   'MiB after running them': Math.round(working),

@@ -23,7 +23,7 @@ const small = <R>(purpose: string, measure: (bench: BenchCluster) => Promise<R>)
 
 describe('the benchmark in small', () => {
   it('three tenants with a quota of one pod each get equal shares, and ask for more less than once a second', async () => {
-    const load = { tenants: 3, executions: 60, pods: 1, seconds: 30 };
+    const load = { tenants: 3, executions: 40, pods: 1, seconds: 20 };
     const { completed, inVain } = await small('quota', (bench) => measureShares(bench, load, () => undefined));
     expect(completed).toHaveLength(3);
     expect(Math.min(...completed)).toBeGreaterThan(1);
@@ -34,7 +34,7 @@ describe('the benchmark in small', () => {
   }, 240_000);
 
   it('finished, waiting and child executions are counted, and the memory of controllers and API is read', async () => {
-    const load = { finished: 40, waiting: 5, inputBytes: 64 * 1024 };
+    const load = { finished: 8, waiting: 2, inputBytes: 64 * 1024, settlesMs: 1_000 };
     const { controllers, api } = await small('many', (bench) => measureMany(bench, load, () => undefined));
     for (const mebibytes of [controllers.working, controllers.listing, api.working, api.listing]) {
       expect(mebibytes).toBeGreaterThan(30);
@@ -49,7 +49,7 @@ describe('the benchmark in small', () => {
   }, 240_000);
 
   it('hostile objects of one tenant leave controllers and API alive, and refuse nothing of another one', async () => {
-    const load = { inputs: 2, prompts: 3, loudSteps: 2, attackers: 2, seconds: 3 };
+    const load = { inputs: 1, prompts: 1, loudSteps: 1, attackers: 1, seconds: 3 };
     const found = await small('hostile', (bench) => measureHostile(bench, load, () => undefined));
     expect(found.asked).toBeGreaterThan(0);
     expect(found.refused).toBe(0);

@@ -27,10 +27,13 @@ const ref = { namespace: 'windlass-system', name: 'windlass-controllers' };
 /** Replicas that the chart gives the controllers and the relay; what is put back after a test that scaled them down. */
 const shippedReplicas = 2;
 
-/** Whether the chart's controllers are there and at least one replica works. */
+/** Whether the chart's controllers are there. Those that another test brought back are waited for until one works. */
 export async function installedControllersWork(kube: KubeClient): Promise<boolean> {
   const installed = await findObject(kube, deployments, ref);
-  return (installed?.status?.availableReplicas ?? 0) > 0;
+  if (installed === undefined || installed.spec.replicas === 0) return false;
+  const works = ({ status }: Deployment): boolean => (status?.availableReplicas ?? 0) > 0;
+  await waitForObject(kube, { resource: deployments, ...ref }, works, { timeoutMs: 120_000 });
+  return true;
 }
 
 /** The user of installed controllers: their roles and the admission policies speak of this user. */
@@ -56,12 +59,7 @@ export async function scaleInstalledTo(
   component: ActingProcess = 'controllers',
 ): Promise<void> {
   const of = { namespace: ref.namespace, name: `windlass-${component}` };
-  try {
-    await kube.mergePatch(deployments, of, { spec: { replicas } });
-  } catch (error) {
-    if (isNotFound(error)) return;
-    throw error;
-  }
+  if (!(await askForReplicas(kube, of, replicas))) return;
   const reached = ({ status }: Deployment): boolean =>
     replicas === 0 ? (status?.replicas ?? 0) === 0 : (status?.availableReplicas ?? 0) >= replicas;
   await waitForObject(kube, { resource: deployments, ...of }, reached, { timeoutMs: 120_000 });
@@ -73,3 +71,19 @@ export async function scaleInstalledTo(
 
 export const restoreInstalled = (kube: KubeClient, component: ActingProcess = 'controllers'): Promise<void> =>
   scaleInstalledTo(kube, shippedReplicas, component);
+
+/** Brings the installed controllers back without waiting for them: the next file begins while they start. */
+export async function bringInstalledBack(kube: KubeClient): Promise<void> {
+  await askForReplicas(kube, ref, shippedReplicas);
+}
+
+/** Answers whether there is such a Deployment. */
+async function askForReplicas(kube: KubeClient, of: typeof ref, replicas: number): Promise<boolean> {
+  try {
+    await kube.mergePatch(deployments, of, { spec: { replicas } });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}

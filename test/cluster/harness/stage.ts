@@ -4,7 +4,7 @@ import { type KubeClient, pods } from '../../../lib/kube/index.ts';
 import { type ApiProxy, startApiProxy } from './api-proxy.ts';
 import { connect } from './cluster.ts';
 import { type Controllers, startControllers } from './controllers.ts';
-import { controllersIdentity, restoreInstalled, scaleInstalledTo } from './installed.ts';
+import { bringInstalledBack, controllersIdentity, scaleInstalledTo } from './installed.ts';
 import { workflowExecutions } from './kinds.ts';
 import { stopLeftovers } from './process-record.ts';
 import { buildDir } from './project.ts';
@@ -22,7 +22,7 @@ export interface Stage {
   proxy(name: string): Promise<ApiProxy>;
   /** Controllers of this source behind a proxy, ready to work. */
   controllers(proxy: ApiProxy, env?: Readonly<Record<string, string>>): Promise<Controllers>;
-  /** Stops everything that the stage started, removes its namespace and brings the installed controllers back. */
+  /** Stops everything that the stage started, removes its namespace and asks for the installed controllers again. */
   strike(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function openStage(purpose: string): Promise<Stage> {
       await namespace.remove();
       await Promise.all(running.map((controllers) => controllers.stop()));
       await Promise.all(proxies.map((proxy) => proxy.close()));
-      await restoreInstalled(kube);
+      await bringInstalledBack(kube);
       await kube.close();
     },
   };
