@@ -1,7 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take minutes. Vitest begins with the largest files, and these are small: beside others they end a stage late. */
-const long = ['outputs', 'cli', 'capture', 'git/git', 'tools/every-tool'].map((name) => `test/cluster/${name}.test.ts`);
+const long = ['outputs', 'cli', 'capture', 'git/git', 'tools/every-tool', 'agents/judge-times'].map(
+  (name) => `test/cluster/${name}.test.ts`,
+);
 
 const placeOf = ({ moduleId }: TestSpecification): number => {
   const place = long.findIndex((file) => moduleId.endsWith(`/${file}`));
