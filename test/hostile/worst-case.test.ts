@@ -7,7 +7,7 @@ import { type Found, play } from './support/play.ts';
 import { turnMs } from './support/turns.ts';
 
 /** How long to search; `WORST_CASE_SECONDS=600` is the long search, and `WORST_CASE_SHOW=1` prints the dearest. */
-const seconds = Number(process.env['WORST_CASE_SECONDS'] ?? 25);
+const seconds = Number(process.env['WORST_CASE_SECONDS'] ?? 15);
 const seed = Number(process.env['WORST_CASE_SEED'] ?? Date.now() % 2 ** 31);
 
 const workerUrl = new URL('../../lib/manifest/manifest-worker.ts', import.meta.url);

@@ -7,7 +7,7 @@ import type { Contract } from '../../lib/http/contract.ts';
  * Requests that are made up for each operation, beside those that cover its boundaries one by one. SCHEMATHESIS_EXAMPLES
  * asks for more.
  */
-export const leastExamples = Number(process.env['SCHEMATHESIS_EXAMPLES'] ?? 30);
+export const leastExamples = Number(process.env['SCHEMATHESIS_EXAMPLES'] ?? 15);
 
 /** Operations that were given fewer, one sentence each. `events` is the file that Schemathesis writes meanwhile. */
 export async function shortOf(events: string): Promise<string[]> {
