@@ -1,10 +1,10 @@
-import type { NodeRecord } from '../../lib/fleet/node-record.ts';
+import type { HostOutcome } from '../../lib/fleet/run-record.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandSender, FleetCommand } from './ports.ts';
 
 interface EarlierRun {
   /** Outcomes that are in the object and its record, in the order in which they came. */
-  readonly records: readonly NodeRecord[];
+  readonly records: readonly HostOutcome[];
   /** Node ids of the targets, in the order in which their commands leave. */
   readonly nodes: readonly string[];
   /** Hosts that had an outcome, or were in flight, when the status was written last. */

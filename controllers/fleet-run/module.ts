@@ -20,8 +20,10 @@ import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informe
 import { createCommandSender, createNewsReader } from './command-sender.ts';
 import { fleetRunLimits } from './limits.ts';
 import { serveOpenRecords } from './open-records.ts';
+import { createPartTurns } from './part-turns.ts';
 import type { CommandSender } from './ports.ts';
 import { createFleetRunReconcile } from './reconcile.ts';
+import type { RecordStore } from './record-parts.ts';
 import { RunViews } from './run-views.ts';
 
 export const fleetRunModule = defineModule({
@@ -29,13 +31,10 @@ export const fleetRunModule = defineModule({
   informers: { runs: fleetRunInformer, hosts: edgeHostInformer, groups: edgeGroupInformer },
   wakes: { runs: (change: InformerChange<FleetRun>) => wakeUnseen(change) },
   reconcile(context) {
-    const { kube, clock, logger, events, facts, tenants, readTenant, bus, turns, informers, wake, whileLeading } =
-      context;
+    const { kube, clock, logger, events, facts, tenants, readTenant, bus, informers, whileLeading } = context;
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
-    const store = createConfigMapStore(kube);
-    const newsReader = createNewsReader({ bus, clock, turns });
-    const outputs = createFairPool({ size: fleetRunLimits.outputBytes, clock });
-    const views = new RunViews({ clock, store, newsReader, outputs, serveRecords: serveOpenRecords(bus), wake });
+    const records: RecordStore = { store: createConfigMapStore(kube), inTurn: createPartTurns(clock) };
+    const views = viewsOf(context, records);
     const leaving = new Map<string, number>();
     // A process that no longer leads has an outdated view of a run.
     whileLeading(async (stop) => {
@@ -62,7 +61,7 @@ export const fleetRunModule = defineModule({
       readTenant,
       readHost: createVerdictReads({ kube, clock, resource: edgeHosts }),
       listHosts: createHostLists(kube),
-      store,
+      ...records,
       ...(sender === undefined ? { problem: noKey } : {}),
       fleetCapable: createFleetCapable({ bus }),
       views,
@@ -70,6 +69,20 @@ export const fleetRunModule = defineModule({
     });
   },
 });
+
+function viewsOf(
+  { bus, clock, turns, wake }: Services & { readonly wake: (key: string) => void },
+  records: RecordStore,
+): RunViews {
+  return new RunViews({
+    ...records,
+    clock,
+    newsReader: createNewsReader({ bus, clock, turns }),
+    outputs: createFairPool({ size: fleetRunLimits.outputBytes, clock }),
+    serveRecords: serveOpenRecords(bus),
+    wake,
+  });
+}
 
 function driveOf({ bus, clock }: Pick<Services, 'bus' | 'clock'>, sender: CommandSender): DriveDeps {
   const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs });

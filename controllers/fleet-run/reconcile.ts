@@ -11,7 +11,6 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { fleetRuns } from '../../lib/kinds.ts';
 import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
-import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { FleetCapable } from '../../lib/tools/fleet-capable.ts';
 import { deleteAsRead } from '../runtime/delete-as-read.ts';
 import type { FactSink } from '../runtime/facts.ts';
@@ -24,19 +23,19 @@ import { drive } from './drive.ts';
 import { endFact, startFact } from './facts.ts';
 import { hold, isHeld, letGo } from './finalizer.ts';
 import { fleetRunLimits } from './limits.ts';
+import type { RecordStore } from './record-parts.ts';
 import { recordsDue, storeRecords, storeTargets } from './records.ts';
 import type { RunView } from './run-view.ts';
 import { endRevoked } from './stand-in-results.ts';
 import { endedStatus, type RunEnd, statusWith } from './status.ts';
 
-interface FleetRunDeps extends LeaveDeps, AskSurroundingsDeps {
+interface FleetRunDeps extends LeaveDeps, AskSurroundingsDeps, RecordStore {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
   readonly facts: FactSink;
   readonly runs: Pick<CacheReader<FleetRun>, 'get' | 'remember'>;
   readonly hosts: Pick<CacheReader<EdgeHost, 'namespace'>, 'byIndex' | 'getByUid'>;
   readonly readTenant: (namespace: string) => Promise<string | undefined>;
   readonly groups: Pick<Informer<EdgeGroup, 'namespace'>, 'cache' | 'use'>;
-  readonly store: Pick<OutputStore, 'put' | 'get'>;
   readonly fleetCapable: FleetCapable;
   /** Undefined: commands can be sent. Else why not. */
   readonly problem?: RefusedRun | undefined;
@@ -243,7 +242,7 @@ async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<R
   if (isDue) endRevoked(deps, view);
   const decision = await drive(deps, view);
   if (decision.end !== undefined) {
-    const stored = await storeRecords(deps.store, run, view.waiting.all);
+    const stored = await storeRecords(deps, run, view.waiting.all);
     return end(deps, run, { ...decision.end, cutHosts: view.cutHosts }, { ...fields, ...stored });
   }
   if (isDue || fields.cancellation !== undefined) await note(deps, run, view, fields);
@@ -273,7 +272,7 @@ async function note(deps: FleetRunDeps, run: FleetRun, view: RunView, fields: Pa
   view.noteStatus(now);
   const due = view.waiting.all.slice(0, recordsDue(run, view.waiting, now));
   const progress = progressOf(view, due.length);
-  const stored = await storeRecords(deps.store, run, due);
+  const stored = await storeRecords(deps, run, due);
   await write(deps, run, statusWith(run, deps.clock.now(), { ...fields, ...stored, ...progress }));
   view.noteStored(due.length);
 }

@@ -5,6 +5,7 @@ import { storeReader } from '../../lib/fleet/run-record.ts';
 import { type Blob, createBlob } from '../../lib/output-store/blob.ts';
 import { type BlobOwner, OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import { fleetRunLimits } from './limits.ts';
+import type { PartTurns } from './part-turns.ts';
 
 /** Bytes of the shortest form of an outcome as JSON, at most. */
 export const bareRecordBytes = 512;
@@ -22,15 +23,23 @@ const forms = [
 ] as const;
 type Form = (typeof forms)[number];
 
+/** A store of records, and turns for the parts of them that are read. */
+export interface RecordStore {
+  readonly store: Pick<OutputStore, 'put' | 'get'>;
+  readonly inTurn: PartTurns;
+}
+
 /** The parts of the record of one run, with what they take in the store. */
 export class RecordParts {
   readonly #store: Pick<OutputStore, 'put' | 'get'>;
+  readonly #inTurn: PartTurns;
   readonly #run: FleetRun;
   #parts: readonly StoredPart[];
   #usedBytes: number;
 
-  constructor(store: Pick<OutputStore, 'put' | 'get'>, run: FleetRun) {
+  constructor({ store, inTurn }: RecordStore, run: FleetRun) {
     this.#store = store;
+    this.#inTurn = inTurn;
     this.#run = run;
     this.#parts = run.status?.per_node_ref ?? [];
     this.#usedBytes = run.status?.stored_bytes ?? 0;
@@ -61,12 +70,15 @@ export class RecordParts {
    */
   async join(): Promise<void> {
     const joined: StoredPart[] = [];
-    for (const group of groupsOf(this.#parts)) joined.push(...(await this.#joinGroup(group)));
+    const tenant = this.#run.metadata.namespace ?? '';
+    for (const group of groupsOf(this.#parts)) {
+      if (group.length === 1) joined.push(...group);
+      else joined.push(...(await this.#inTurn(tenant, group, () => this.#joinGroup(group))));
+    }
     this.#parts = joined;
   }
 
   async #joinGroup(group: readonly StoredPart[]): Promise<readonly StoredPart[]> {
-    if (group.length === 1) return group;
     const read = storeReader(this.#store);
     const records: NodeRecord[] = [];
     for (const part of group) records.push(...((await read(this.#run, part)) as readonly NodeRecord[]));

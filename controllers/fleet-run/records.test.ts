@@ -2,18 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { type NodeRecord, notStarted } from '../../lib/fleet/node-record.ts';
 import { readRecords, storeReader } from '../../lib/fleet/run-record.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import { FleetServer } from '../../test/support/fleet-controller.ts';
 import { fleetRunLimits } from './limits.ts';
+import { createPartTurns } from './part-turns.ts';
 import { bareRecordBytes } from './record-parts.ts';
 import { recordsDue, storeRecords } from './records.ts';
 import { WaitingRecords } from './waiting-records.ts';
 
 const storeOf = (budgetBytes: number): OutputStore =>
   createConfigMapStore(new FleetServer({}).kube as unknown as Parameters<typeof createConfigMapStore>[0], budgetBytes);
+
+const inTurn = createPartTurns(systemClock);
 
 /** A run over so many hosts that has stored nothing of them yet. */
 const runOver = (hosts: number): FleetRun => {
@@ -25,7 +29,7 @@ const runOver = (hosts: number): FleetRun => {
 async function stored(store: OutputStore, run: FleetRun, batches: Iterable<readonly NodeRecord[]>): Promise<FleetRun> {
   let now = run;
   for (const batch of batches) {
-    const fields = await storeRecords(store, now, batch);
+    const fields = await storeRecords({ store, inTurn }, now, batch);
     now = { ...now, status: { ...now.status, ...fields } };
   }
   return now;

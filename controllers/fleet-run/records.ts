@@ -5,7 +5,7 @@ import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
 import { createBlob } from '../../lib/output-store/blob.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import { fleetRunLimits } from './limits.ts';
-import { fleetRunOwner, RecordParts } from './record-parts.ts';
+import { fleetRunOwner, RecordParts, type RecordStore } from './record-parts.ts';
 import type { WaitingRecords } from './waiting-records.ts';
 
 type Stored = Partial<Pick<FleetRunStatus, 'per_node_ref' | 'stored_bytes'>>;
@@ -23,11 +23,7 @@ export async function storeTargets(
 }
 
 /** Stores outcomes as further parts of the record, and joins small parts where there are many. */
-export async function storeRecords(
-  store: Pick<OutputStore, 'put' | 'get'>,
-  run: FleetRun,
-  records: readonly NodeRecord[],
-): Promise<Stored> {
+export async function storeRecords(store: RecordStore, run: FleetRun, records: readonly NodeRecord[]): Promise<Stored> {
   if (records.length === 0) return {};
   const { recordsPerPart, joinPartsAt } = fleetRunLimits;
   const parts = new RecordParts(store, run);

@@ -7,7 +7,7 @@ import type { FairPool } from '../../lib/fair-pool.ts';
 import { type NodeRecord, nodeRecord } from '../../lib/fleet/node-record.ts';
 import { createProgress, type FleetProgress } from '../../lib/fleet/plan.ts';
 import { completePolicy, type FleetPolicy } from '../../lib/fleet/policy.ts';
-import type { FrozenTarget, FrozenTargets } from '../../lib/fleet/run-record.ts';
+import type { FrozenTarget, FrozenTargets, HostOutcome } from '../../lib/fleet/run-record.ts';
 import { CommandNotes } from './command-notes.ts';
 import { EarlierClaims } from './earlier-claims.ts';
 import { fleetRunLimits } from './limits.ts';
@@ -32,7 +32,7 @@ export interface ViewFacts {
   readonly tenant: string;
   readonly targets: FrozenTargets;
   /** Outcomes that are stored already, in the order in which they came. */
-  readonly records: readonly NodeRecord[];
+  readonly records: readonly HostOutcome[];
   /** Whether this process fixed the targets itself and nothing was sent yet. */
   readonly isNew: boolean;
 }
@@ -107,7 +107,7 @@ export class RunView {
     return readOpenOutcomes(this.run.status?.open_outcomes, { uid: this.uid, targets, deadlineMs: this.#deadlineMs });
   }
 
-  #claimsBefore(records: readonly NodeRecord[]): EarlierClaims {
+  #claimsBefore(records: readonly HostOutcome[]): EarlierClaims {
     return new EarlierClaims({
       records,
       nodes: [...this.#targets.keys()],

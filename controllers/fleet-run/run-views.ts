@@ -1,8 +1,9 @@
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { readRecords, readTargets, storeReader } from '../../lib/fleet/run-record.ts';
+import { type PartTurn, readOutcomes, readTargets, storeReader } from '../../lib/fleet/run-record.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
+import type { PartTurns } from './part-turns.ts';
 import type { NewsReader } from './ports.ts';
 import { RunView, type ViewFacts } from './run-view.ts';
 
@@ -12,6 +13,8 @@ interface RunViewsDeps {
   readonly newsReader: NewsReader;
   /** Bytes of output that all runs keep. */
   readonly outputs: FairPool;
+  /** Turns of the parts of records that are read for all runs. */
+  readonly inTurn: PartTurns;
   /** Called for each view that opens; what it serves ends with the view. */
   readonly serveRecords: (view: RunView) => void;
   readonly wake: (key: string) => void;
@@ -45,7 +48,9 @@ export class RunViews {
   /** Opens the view of a run that was begun before. Throws AppError `OutputLost` where its record is gone. */
   async reopen(run: FleetRun, tenant: string): Promise<RunView> {
     const read = storeReader(this.#deps.store);
-    const [targets, records] = await Promise.all([readTargets(read, run), readRecords(read, run)]);
+    const inTurn: PartTurn = (task, part) => this.#deps.inTurn(tenant, [part], task);
+    const targets = await readTargets(read, run, inTurn);
+    const records = await readOutcomes(read, run, inTurn);
     return this.open({ run, tenant, targets, records, isNew: false });
   }
 

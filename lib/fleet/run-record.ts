@@ -36,9 +36,14 @@ export const storeReader =
 export const isLost = ({ status }: FleetRun): boolean => status?.reason === 'RecordLost';
 
 /** The fixed targets; none of a run that has not begun. Throws AppError `not_found` where they are lost. */
-export async function readTargets(read: PartReader, run: FleetRun): Promise<FrozenTargets> {
+export async function readTargets(
+  read: PartReader,
+  run: FleetRun,
+  inTurn: PartTurn = (task) => task(),
+): Promise<FrozenTargets> {
   const part = isLost(run) ? undefined : run.status?.targets_ref;
-  return part === undefined ? { resolved: [], skipped: [] } : ((await read(run, part)) as FrozenTargets);
+  if (part === undefined) return { resolved: [], skipped: [] };
+  return inTurn(async () => (await read(run, part)) as FrozenTargets, part);
 }
 
 /** The records that are stored so far, in the order in which the results came. */
@@ -60,8 +65,11 @@ export interface RecordPages<T extends object> {
   /** Size of a page as JSON. Its first entry is there in any case. */
   readonly bytes: number;
   /** Reads a part in its turn: that takes up to `recordPartBytes`. */
-  readonly inTurn: <R>(task: () => Promise<R>) => Promise<R>;
+  readonly inTurn: PartTurn;
 }
+
+/** Does a task that has this part in memory, in its turn. */
+export type PartTurn = <R>(task: () => Promise<R>, part: StoredPart) => Promise<R>;
 
 /**
  * The wanted parts of the stored records, in pages, in the order in which the results came. A part is read anew for
@@ -77,13 +85,25 @@ export async function* pagesOfRecords<T extends object>(
     let from: number | undefined = 0;
     while (from !== undefined) {
       const start: number = from;
-      const { page, next }: Page<T> = await pages.inTurn(async () =>
-        pageOf((await read(run, part)) as readonly NodeRecord[], start, pages),
+      const { page, next }: Page<T> = await pages.inTurn(
+        async () => pageOf((await read(run, part)) as readonly NodeRecord[], start, pages),
+        part,
       );
       from = next;
       if (page.length > 0) yield page;
     }
   }
+}
+
+/** How a host ended, as far as those ask who continue its run. */
+export type HostOutcome = Pick<NodeRecord, 'node_id' | 'outcome' | 'exit_code'>;
+
+/** The outcomes that are stored so far, in the order in which the results came: of the rest of a record one part at a time is in memory. */
+export async function readOutcomes(read: PartReader, run: FleetRun, inTurn: PartTurn): Promise<HostOutcome[]> {
+  const take = ({ node_id, outcome, exit_code }: NodeRecord): HostOutcome => ({ node_id, outcome, exit_code });
+  const outcomes: HostOutcome[] = [];
+  for await (const page of pagesOfRecords(read, run, { take, bytes: recordPartBytes, inTurn })) outcomes.push(...page);
+  return outcomes;
 }
 
 interface Page<T> {

@@ -116,6 +116,12 @@ export const memoryTable = {
     pools: { api: 1 },
     holds: 'parts of the records of fleet runs that event streams read',
   },
+  'records of fleet runs in turn': {
+    share: 0.02,
+    place: 'heap',
+    pools: { controllers: 1 },
+    holds: 'parts of the records of fleet runs that a new leader reads, or that are joined',
+  },
   'script rows': { share: 0.01, place: 'heap', pools: { api: 1 }, holds: 'rows of scripts, without their code' },
   'answers of upstreams': {
     share: 0.122,
@@ -167,7 +173,7 @@ export const memoryTable = {
     holds: 'operations of API documents',
   },
   'logs of steps': {
-    share: 0.16,
+    share: 0.14,
     place: 'heap',
     pools: { controllers: 1 },
     holds: 'logs of steps that are read, and outputs that are not stored yet',

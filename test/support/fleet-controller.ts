@@ -5,6 +5,7 @@ import { createHostLists } from '../../controllers/fleet-run/ask-surroundings.ts
 import { createCommandSender, createNewsReader } from '../../controllers/fleet-run/command-sender.ts';
 import { abandon } from '../../controllers/fleet-run/deletion.ts';
 import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
+import { createPartTurns } from '../../controllers/fleet-run/part-turns.ts';
 import type { CommandSender, NewsWriter } from '../../controllers/fleet-run/ports.ts';
 import { createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
 import { RunViews } from '../../controllers/fleet-run/run-views.ts';
@@ -212,11 +213,13 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     cancels: poolOf(64),
   };
   const store = createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]);
+  const inTurn = createPartTurns(clock);
   const views = new RunViews({
     clock,
     store,
     newsReader: createNewsReader({ bus, clock, turns: createTurnGate() }),
     outputs: createFairPool({ size: 16 * 1_048_576, clock }),
+    inTurn,
     serveRecords: serveOpenRecords(bus),
     wake: (key) => controller.queue.add(key),
   });
@@ -244,6 +247,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
       use: async ({ metadata }, task) => task(groups.find((group) => group.metadata.uid === metadata.uid)),
     },
     store,
+    inTurn,
     fleetCapable: createFleetCapable({ bus }),
     views,
   });
