@@ -138,6 +138,8 @@ export const fleetRunReasons = {
   ArgumentsTooLarge: 'The arguments are larger than a run may send to each host.',
   NotATenant: 'The namespace is no tenant.',
   RecordLost: 'The stored targets or outcomes of the run are gone: it cannot be continued.',
+  CommandShareUsed:
+    'The commands of the run have no room beside those that the tenant has sent in two days; the message has the numbers.',
   EdgeKeyMissing: 'The controllers have no WINDLASS_EDGE_KEY: they cannot sign commands.',
 } as const;
 export type FleetRunReason = keyof typeof fleetRunReasons;

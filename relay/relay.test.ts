@@ -1000,7 +1000,7 @@ describe('the last heartbeats of hosts', () => {
     const { hostUid } = await addressOf(identity);
     expect(await createHeartbeats({ bus: nats.connect() }).last([hostUid, 'unknown'])).toEqual(new Map());
     const away = () => Promise.reject(new AppError('unavailable', 'the bus is away'));
-    const bucket = { get: away, create: away, update: away, note: () => undefined, delete: away };
+    const bucket = { get: away, create: away, update: away, note: () => undefined, delete: away, roomFor: away };
     const bus = { request: away, bucket: () => bucket };
     expect(await createHeartbeats({ bus }).last([hostUid])).toEqual(new Map());
   });

@@ -53,7 +53,7 @@ interface PatternsDeps {
 }
 
 /** Patterns by tenant and source. */
-export const patternBucket = { name: 'patterns', ttlMs: 30 * 24 * 3_600_000 };
+export const patternBucket = { name: 'patterns', ttlMs: 30 * 24 * 3_600_000, holds: 'patterns of stimuli' };
 
 /**
  * Follows the events of stimuli, and finds sources for which router agents choose one workflow again and again

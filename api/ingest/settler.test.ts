@@ -39,6 +39,7 @@ const methodsOf = (store: KeyValueBucket<KeyReservation>): KeyValueBucket<KeyRes
   create: (key, value, tenant) => store.create(key, value, tenant),
   update: (key, value, revision) => store.update(key, value, revision),
   note: (key, value, revision) => store.note(key, value, revision),
+  roomFor: (tenant, keys) => store.roomFor(tenant, keys),
   delete: (key, revision) => store.delete(key, revision),
 });
 

@@ -40,6 +40,11 @@ export class CommandNotes {
     return first;
   }
 
+  /** Commands without an outcome that have left this process, or may have. */
+  get sent(): number {
+    return this.#sentAt.size;
+  }
+
   /** Undefined: it has not left this process, or its outcome is known. */
   sentAt(node: string): number | undefined {
     return this.#sentAt.get(node);

@@ -12,6 +12,7 @@ import {
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
+import { commandShareUsed } from './command-room.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandSender, FleetCommand, NewsReader } from './ports.ts';
 import { serveOnBus } from './serve-on-bus.ts';
@@ -44,9 +45,10 @@ export function createCommandSender({ bus, clock, edgeKey, guard }: SenderDeps):
         // The share of the tenant is looked at before the key.
         if (!(error instanceof AppError) || error.code !== 'limit_exceeded') throw error;
         if ((await hosts.recordOf(commandId)) !== undefined) return false;
-        throw error;
+        throw new AppError(error.code, error.message, { reason: commandShareUsed, cause: error });
       }
     },
+    roomFor: (tenant, commands) => hosts.roomFor(tenant, commands),
     recordOf: ({ commandId }) => hosts.recordOf(commandId),
     async send(command, goodUntil) {
       guard();

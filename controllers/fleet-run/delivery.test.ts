@@ -508,6 +508,6 @@ describe('a run of a tenant that may claim no more commands', { timeout: 60_000 
     if (invoke !== undefined) await peer.say(invoke, ok);
     await ended(server);
     // The rest cannot be claimed.
-    expect(await outcomes(server)).toEqual(['ok', 'err KeyShareUsed', 'err KeyShareUsed']);
+    expect(await outcomes(server)).toEqual(['ok', 'err CommandShareUsed', 'err CommandShareUsed']);
   });
 });

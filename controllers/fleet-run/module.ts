@@ -110,4 +110,4 @@ const refuse = async (): Promise<never> => {
   throw new AppError('unavailable', noKey.message, { reason: noKey.reason });
 };
 
-const noSender: CommandSender = { claim: refuse, recordOf: refuse, send: refuse, cancel: refuse };
+const noSender: CommandSender = { claim: refuse, roomFor: refuse, recordOf: refuse, send: refuse, cancel: refuse };

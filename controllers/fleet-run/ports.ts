@@ -1,3 +1,4 @@
+import type { KeyRoom } from '../../lib/bus/index.ts';
 import type { CommandRecord, EdgeNews, NewsPlace } from '../../lib/edge/index.ts';
 import type { FrozenTarget } from '../../lib/fleet/run-record.ts';
 
@@ -23,6 +24,8 @@ export interface CommandSender {
    * it was not, and the tenant may claim no more.
    */
   claim(command: FleetCommand): Promise<boolean>;
+  /** Whether the tenant may claim so many commands now. It claims none. */
+  roomFor(tenant: string, commands: number): Promise<KeyRoom>;
   /** A command that was claimed; undefined where it was not, or that is forgotten. */
   recordOf(command: Pick<FleetCommand, 'commandId'>): Promise<Pick<CommandRecord, 'deadline' | 'ended'> | undefined>;
   /**

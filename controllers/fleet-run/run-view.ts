@@ -148,6 +148,12 @@ export class RunView {
     return this.#progress;
   }
 
+  /** Commands that it may send yet. */
+  get unsent(): number {
+    const { isStopped, terminal } = this.#progress;
+    return isStopped ? 0 : this.#targets.size - terminal - this.commands.sent;
+  }
+
   /** Whether all that the log held when the view was opened has been taken in. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp;

@@ -54,6 +54,13 @@ export class RunViews {
     return this.open({ run, tenant, targets, records, isNew: false });
   }
 
+  /** Commands that the runs of a tenant have yet to send. */
+  unsentOf(tenant: string): number {
+    let unsent = 0;
+    for (const view of this.#open.values()) if (view.tenant === tenant) unsent += view.unsent;
+    return unsent;
+  }
+
   close(uid: string): void {
     this.#open.get(uid)?.close();
     this.#open.delete(uid);

@@ -48,7 +48,7 @@ interface Entry {
 }
 
 const day = 24 * 3_600_000;
-const definition = { name: 'gateway_workflows_told', ttlMs: 90 * day };
+const definition = { name: 'gateway_workflows_told', ttlMs: 90 * day, holds: 'announced tool workflows' };
 /** An entry of a workflow that is still there is written again before it ends. */
 const renewMs = 30 * day;
 /** Entries that a replica keeps. The bus is asked about a workflow whose entry made room for those of others. */

@@ -90,7 +90,7 @@ describe('names that tool workflows have had', () => {
     }
     const stored: string[] = [];
     const create = async (key: string, _value: unknown, tenant: string) => {
-      if (tenant === 'evil') throw new ShareUsedError(1);
+      if (tenant === 'evil') throw new ShareUsedError({ name: 'n', ttlMs: 1 }, { used: 1, retryAfterMs: 1, now: 0 });
       return stored.push(key);
     };
     const handlers: ((change: InformerChange<ToolWorkflow>) => void)[] = [];

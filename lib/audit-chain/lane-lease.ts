@@ -29,7 +29,7 @@ interface Held {
   readonly since: number;
 }
 
-const definition = { name: 'gateway_audit_lanes', ttlMs: auditLimits.leaseMs };
+const definition = { name: 'gateway_audit_lanes', ttlMs: auditLimits.leaseMs, holds: 'leases of audit lanes' };
 
 /** Keys of lanes are on no tenant's account. */
 const account = 'windlass-gateway';

@@ -131,8 +131,7 @@ async function openAccounts(
     deps.logger.warn({ bucket: definition.name, problem: messageOf(error) }, 'keys are not counted');
     return noAccounts;
   }
-  const { holds } = definition;
-  return createKeyAccounts({ ...deps, store: createAccountStore(deps, definition), holds }, keysMax);
+  return createKeyAccounts({ ...deps, store: createAccountStore(deps, definition), definition }, keysMax);
 }
 
 /**

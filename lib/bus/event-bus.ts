@@ -1,3 +1,4 @@
+import type { KeyRoom } from './kv/key-room.ts';
 import type { BucketDefinition } from './kv/bucket-definition.ts';
 import type { KeyValueWatcher } from './kv/key-value-watcher.ts';
 import type { ObjectBuckets } from './objects/object-bucket.ts';
@@ -71,6 +72,8 @@ export interface KeyValueBucket<T> {
    * client's, is lost.
    */
   note(key: string, value: T, revision: number): void;
+  /** Whether `tenant` could create so many keys now, by its share. It takes none. */
+  roomFor(tenant: string, keys: number): Promise<KeyRoom>;
   /** Frees the key, if it is still at that revision. */
   delete(key: string, revision: number): Promise<void>;
 }

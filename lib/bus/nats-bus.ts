@@ -6,6 +6,7 @@ import { type BusCalls, createCalls, ignoreFailure } from './calls.ts';
 import type { BucketDefinition } from './kv/bucket-definition.ts';
 import type { BusEvent, EventBus, KeyValueBucket } from './event-bus.ts';
 import type { KeyValueChange } from './kv/key-value-watcher.ts';
+import type { KeyRoom } from './kv/key-room.ts';
 import type { ConnectionBucket } from './kv/connection-bucket.ts';
 import { watchBucket } from './kv/watch-bucket.ts';
 import type { ObjectBucket, ObjectBucketDefinition } from './objects/object-bucket.ts';
@@ -96,17 +97,9 @@ class NatsBus implements EventBus {
         return stored === undefined ? undefined : { value: JSON.parse(stored.text) as T, revision: stored.revision };
       },
       create: (key, value, tenant) =>
-        call('create', async (bucket, end) => {
-          const { accounts } = bucket;
-          const entry = { key: bucketKey(key), text: JSON.stringify(value), end };
-          const put = (): Promise<number | undefined> => this.#putNew(bucket, entry);
-          const keys = bucket.keysOf(entry.text);
-          const revision = accounts.tryTake(tenant, keys)
-            ? await put()
-            : await this.#calls.within(end, accounts.take(tenant, keys).then(put));
-          if (revision === undefined) accounts.giveBack(tenant, keys);
-          return revision;
-        }),
+        call('create', (bucket, end) =>
+          this.#create(bucket, tenant, { key: bucketKey(key), text: JSON.stringify(value), end }),
+        ),
       update: (key, value, revision, tenant) =>
         call('update', async (bucket, end) => {
           const text = JSON.stringify(value);
@@ -118,8 +111,21 @@ class NatsBus implements EventBus {
         void call('note', async (bucket) => bucket.note(bucketKey(key), JSON.stringify(value), revision)).catch(
           ignoreFailure,
         ),
+      roomFor: (tenant, keys) => call('get', roomOf(tenant, keys)).then(orNone),
       delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), revision)),
     };
+  }
+
+  /** Undefined where the key is taken. */
+  async #create(bucket: ConnectionBucket, tenant: string, entry: NewEntry): Promise<number | undefined> {
+    const { accounts } = bucket;
+    const keys = bucket.keysOf(entry.text);
+    const put = (): Promise<number | undefined> => this.#putNew(bucket, entry);
+    const revision = accounts.tryTake(tenant, keys)
+      ? await put()
+      : await this.#calls.within(entry.end, accounts.take(tenant, keys).then(put));
+    if (revision === undefined) accounts.giveBack(tenant, keys);
+    return revision;
   }
 
   /** Gives the keys back where another writer was faster: no account counts them. */
@@ -136,10 +142,7 @@ class NatsBus implements EventBus {
   }
 
   /** Undefined where the key is taken. */
-  async #putNew(
-    bucket: ConnectionBucket,
-    { key, text, end }: { readonly key: string; readonly text: string; readonly end: number },
-  ): Promise<number | undefined> {
+  async #putNew(bucket: ConnectionBucket, { key, text, end }: NewEntry): Promise<number | undefined> {
     try {
       return await bucket.put(key, text, 0);
     } catch (error) {
@@ -226,3 +229,18 @@ class NatsBus implements EventBus {
     };
   }
 }
+
+interface NewEntry {
+  readonly key: string;
+  readonly text: string;
+  /** When the call has to be over. */
+  readonly end: number;
+}
+
+const roomOf =
+  (tenant: string, keys: number) =>
+  ({ accounts }: ConnectionBucket): Promise<KeyRoom> =>
+    accounts.roomFor(tenant, keys);
+
+/** A call says so where another writer came before it, which a look never meets. */
+const orNone = (room: KeyRoom | undefined): KeyRoom => room ?? { used: 0, room: 0, untilRoomMs: undefined };

@@ -5,15 +5,15 @@ const hour = 3_600_000;
 /** Buckets of the bus that the processes of edge mode share. */
 export const edgeBuckets = {
   /** Which relay holds the stream of a host; key: uid of its EdgeHost. Written again at half of its time. */
-  streams: { name: 'edge_streams', ttlMs: 24 * hour },
+  streams: { name: 'edge_streams', ttlMs: 24 * hour, holds: 'streams of hosts' },
   /** Relays that live; key: id of the relay. Written again every 5 s. */
-  relays: { name: 'edge_relays', ttlMs: 15_000, isWatched: true },
+  relays: { name: 'edge_relays', ttlMs: 15_000, isWatched: true, holds: 'relays' },
   /** Commands that were sent; key: command id. Longer than the longest deadline of a command. */
-  commands: { name: 'edge_commands', ttlMs: 48 * hour },
+  commands: { name: 'edge_commands', ttlMs: 48 * hour, holds: 'commands of hosts' },
   /** Calls of AttestNode in the last minute; key: the address. */
-  attestations: { name: 'edge_attestations', ttlMs: 2 * 60_000 },
+  attestations: { name: 'edge_attestations', ttlMs: 2 * 60_000, holds: 'counts of addresses that attest' },
   /** Enrollment tokens that were redeemed; key: jti. Longer than a token lives. */
-  enrollments: { name: 'edge_enrollments', ttlMs: hour },
+  enrollments: { name: 'edge_enrollments', ttlMs: hour, holds: 'redeemed enrollment tokens' },
 } as const satisfies Readonly<Record<string, BucketDefinition>>;
 
 /** The relay that holds a stream. The revision of the entry is the stream's epoch. */

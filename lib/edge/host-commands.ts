@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { EventBus } from '../bus/index.ts';
+import type { EventBus, KeyRoom } from '../bus/index.ts';
 import { AppError, hasReason, type SharedReason } from '../errors.ts';
 import { bytesOf } from '../memory-budget/index.ts';
 import { createSharedCache, entryWith, sharesOf } from '../shared-cache.ts';
@@ -70,6 +70,8 @@ export interface HostCommands {
    * `unavailable` where the bus is away, and ShareUsedError where the tenant has too many commands.
    */
   claim(record: CommandRecord & { readonly commandId: string }): Promise<boolean>;
+  /** Whether the tenant may claim so many commands now. It claims none. */
+  roomFor(tenant: string, commands: number): Promise<KeyRoom>;
   /** The known state of a command; undefined where none was claimed, or it is too long ago. */
   recordOf(commandId: string): Promise<CommandRecord | undefined>;
   /**
@@ -111,6 +113,7 @@ export function createHostCommands({ bus }: { readonly bus: Pick<EventBus, 'buck
       if (revision !== undefined) claims.set(record.tenant, commandId, { record, revision });
       return revision !== undefined;
     },
+    roomFor: (tenant, wanted) => commands.roomFor(tenant, wanted),
     recordOf: async (commandId) => (await commands.get(commandId))?.value,
     async send(host, command) {
       assertSized(command);

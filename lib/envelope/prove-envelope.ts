@@ -32,7 +32,11 @@ export interface ProofDeps {
  */
 export type ProveEnvelope = (envelope: Envelope) => Promise<SealSession>;
 
-const definition = { name: 'seal_replays', ttlMs: envelopeLimits.replayMs };
+const definition = {
+  name: 'seal_replays',
+  ttlMs: envelopeLimits.replayMs,
+  holds: 'signatures of the last two minutes',
+};
 
 /** Keys of callers that are read already: points are checked and parsed once. */
 const keysKept = { keys: 1_000, length: 65_536 } as const;

@@ -53,7 +53,7 @@ interface Other {
 /** A replica that has not renewed its lease for so long, while the bus was there, is gone. */
 const leaseMs = 10_000;
 const renewMs = 3_000;
-const leases = { name: 'seal_replicas', ttlMs: leaseMs, isWatched: true };
+const leases = { name: 'seal_replicas', ttlMs: leaseMs, isWatched: true, holds: 'replicas' };
 const address = { service: 'seal.drain' };
 
 /** For how long a revocation waits in all, and how long calls under way may continue by themselves. */

@@ -59,6 +59,7 @@ describe('while the store is away', () => {
     update: away,
     note: () => undefined,
     delete: away,
+    roomFor: away,
   });
 
   it('a delivery with a key waits for it, and one without, which may run twice anyway, does not', async () => {

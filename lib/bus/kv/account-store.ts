@@ -1,7 +1,9 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
+import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import type { Clock } from '../../clock.ts';
+import { codeOf } from '../bus-error.ts';
 import { type AccountStore, blockUseMs } from './key-accounts.ts';
 import type { BucketDefinition } from './bucket-definition.ts';
+import { readDirect } from '../direct-batch.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { accountStream, accountSubject } from '../streams.ts';
 
@@ -23,8 +25,8 @@ export function createAccountStore(
       const { state } = await streams.info(name, { subjects_filter: subject });
       return { all: state.messages, own: state.subjects?.[subject] ?? 0 };
     },
-    async untilFirstEnds(tenant) {
-      const oldest = await direct.getMessage(name, { seq: 1, next_by_subj: accountSubject(definition, tenant) });
+    async untilEnded(tenant, blocks) {
+      const oldest = await oldestOf(direct, { name, subject: accountSubject(definition, tenant) }, blocks);
       const taken = oldest?.time.getTime() ?? clock.now();
       return Math.max(0, taken + definition.ttlMs + blockUseMs - clock.now());
     },
@@ -32,4 +34,30 @@ export function createAccountStore(
       await publisher.publish({ subject: accountSubject(definition, tenant), body: '', headers: {} });
     },
   };
+}
+
+/** Messages of one request. */
+const batchMost = 500;
+
+/** The oldest message of a subject but so many; where it has fewer, its newest. */
+async function oldestOf(
+  direct: Pick<JetStreamManager['direct'], 'getBatch'>,
+  { name, subject }: { readonly name: string; readonly subject: string },
+  place: number,
+): Promise<StoredMsg | undefined> {
+  let last: StoredMsg | undefined;
+  for (let left = place; left > 0; ) {
+    const query = { seq: (last?.seq ?? 0) + 1, batch: Math.min(left, batchMost), next_by_subj: subject };
+    const found = await readDirect(direct, name, query).catch(noneIfAbsent);
+    last = found.at(-1) ?? last;
+    left -= found.length;
+    if (found.length < query.batch) break;
+  }
+  return last;
+}
+
+/** The server answers a request for messages behind the last one with a refusal. */
+function noneIfAbsent(error: unknown): StoredMsg[] {
+  if (codeOf(error) === 404) return [];
+  throw error;
 }

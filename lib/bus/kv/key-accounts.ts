@@ -4,6 +4,8 @@ import { AppError, messageOf } from '../../errors.ts';
 import { mayHold } from '../../fair-pool.ts';
 import type { Logger } from '../../logger.ts';
 import { isNo, isStreamGone } from '../bus-error.ts';
+import { type BucketDefinition, heldIn, insteadOf } from './bucket-definition.ts';
+import { endsUntilRoom, type KeyRoom, mostOf } from './key-room.ts';
 import { ShareUsedError } from './share-used-error.ts';
 
 /** Keys per stored block: an account costs one small write for so many keys. */
@@ -28,8 +30,8 @@ const tenantsMax = 10_000;
 export interface AccountStore {
   /** Blocks of all tenants, and those of one. */
   count(tenant: string): Promise<{ readonly all: number; readonly own: number }>;
-  /** Milliseconds until the oldest block of a tenant ends. */
-  untilFirstEnds(tenant: string): Promise<number>;
+  /** Milliseconds until so many blocks of a tenant have ended, the oldest first. */
+  untilEnded(tenant: string, blocks: number): Promise<number>;
   add(tenant: string): Promise<void>;
 }
 
@@ -43,6 +45,8 @@ export interface KeyAccounts {
    * does not let us keep refuses no caller.
    */
   take(tenant: string, keys?: number): Promise<void>;
+  /** Whether a tenant may take so many keys now, which takes none. */
+  roomFor(tenant: string, keys: number): Promise<KeyRoom>;
   /** The keys were taken in vain: what they are for exists already. */
   giveBack(tenant: string, keys?: number): void;
 }
@@ -51,8 +55,7 @@ interface KeyAccountsDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly store: AccountStore;
-  /** The entries of the bucket, in texts of refusals. */
-  readonly holds?: string | undefined;
+  readonly definition: BucketDefinition;
 }
 
 /** `keysMax`: keys of all tenants. One tenant has four fifths of them at most, and no more than `mayHold` says. */
@@ -64,6 +67,7 @@ export function createKeyAccounts(deps: KeyAccountsDeps, keysMax: number): KeyAc
 export const noAccounts: KeyAccounts = {
   tryTake: () => true,
   take: async () => undefined,
+  roomFor: async (_, keys) => ({ used: 0, room: keys, untilRoomMs: 0 }),
   giveBack: () => undefined,
 };
 
@@ -109,6 +113,19 @@ class BlockAccounts implements KeyAccounts {
     }
   }
 
+  async roomFor(tenant: string, keys: number): Promise<KeyRoom> {
+    const { clock, store } = this.#deps;
+    const { left, until } = this.#accountOf(tenant);
+    const { all, own } = await store.count(tenant);
+    const held = { own, free: this.#blocksMax - all };
+    const taken = clock.steadyMs() < until ? left : 0;
+    const wanted = Math.max(0, Math.ceil((keys - taken) / keysInBlock));
+    const room = Math.min(keys, taken + mostOf(held, wanted) * keysInBlock);
+    const ends = endsUntilRoom(held, wanted);
+    const untilRoomMs = ends === undefined || ends === 0 ? ends : await store.untilEnded(tenant, ends);
+    return { used: own * keysInBlock - taken, room, untilRoomMs };
+  }
+
   giveBack(tenant: string, keys = 1): void {
     this.#accountOf(tenant).left += keys;
   }
@@ -140,10 +157,16 @@ class BlockAccounts implements KeyAccounts {
   }
 
   async #refuse(tenant: string, account: Account, own: number): Promise<never> {
-    const { holds, store } = this.#deps;
-    const error = own === 0 ? full(holds) : new ShareUsedError(await store.untilFirstEnds(tenant), holds);
-    account.refusal = { error, until: this.#deps.clock.steadyMs() + refusalMs };
+    const { clock, definition } = this.#deps;
+    const error = own === 0 ? full(definition) : new ShareUsedError(definition, await this.#shareOf(tenant, own));
+    account.refusal = { error, until: clock.steadyMs() + refusalMs };
     throw error;
+  }
+
+  async #shareOf(tenant: string, own: number) {
+    const { clock, store } = this.#deps;
+    const retryAfterMs = await store.untilEnded(tenant, 1);
+    return { used: own * keysInBlock, retryAfterMs, now: clock.now(), setting };
   }
 
   #tellFailure(error: unknown): void {
@@ -160,11 +183,12 @@ function blocksFor(keys: number, own: number, free: number): number {
   return blocks;
 }
 
-const full = (holds?: string): AppError =>
+/** Of the chart: the room for the keys of a bucket. */
+const setting = 'nats.keys.maxMb';
+
+const full = (definition: BucketDefinition): AppError =>
   new AppError(
     'unavailable',
-    holds === undefined
-      ? 'all tenants together have too many idempotency keys; send without one, or try again later'
-      : `all tenants together have too many ${holds} (nats.keys.maxMb); try again later`,
+    `all tenants together have too many ${heldIn(definition)} (${setting}); ${insteadOf(definition)}try again later`,
     { reason: 'BucketFull' },
   );

@@ -1,8 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { mayHold } from '../../fair-pool.ts';
-import type { BucketDefinition } from './bucket-definition.ts';
+import { type BucketDefinition, heldIn } from './bucket-definition.ts';
 import type { KeyValueBucket } from '../event-bus.ts';
+import { endsUntilRoom, mostOf } from './key-room.ts';
 import { ShareUsedError } from './share-used-error.ts';
 
 /** Entries of one bucket: a key and a reservation take some 500 bytes. Then no more are taken, so that none is forgotten early. */
@@ -20,22 +21,26 @@ interface Entry<T> {
  * AMB-182). It ends with the process. One tenant has four fifths of it at most, and the last free places go to tenants
  * that have none (`mayHold`). Throws AppError `unavailable` where it is full.
  */
-export function createMemoryBucket<T>(clock: Clock, { ttlMs }: BucketDefinition, most = entriesMax): KeyValueBucket<T> {
-  return new MemoryBucket<T>(clock, ttlMs, most);
+export function createMemoryBucket<T>(
+  clock: Clock,
+  definition: BucketDefinition,
+  most = entriesMax,
+): KeyValueBucket<T> {
+  return new MemoryBucket<T>(clock, definition, most);
 }
 
 class MemoryBucket<T> implements KeyValueBucket<T> {
   readonly #clock: Clock;
-  readonly #ttlMs: number;
+  readonly #definition: BucketDefinition;
   readonly #most: number;
   /** In the order in which they end, and so are the keys of a tenant. */
   readonly #entries = new Map<string, Entry<T>>();
   readonly #keysOf = new Map<string, Set<string>>();
   #revision = 0;
 
-  constructor(clock: Clock, ttlMs: number, most: number) {
+  constructor(clock: Clock, definition: BucketDefinition, most: number) {
     this.#clock = clock;
-    this.#ttlMs = ttlMs;
+    this.#definition = definition;
     this.#most = most;
   }
 
@@ -59,6 +64,17 @@ class MemoryBucket<T> implements KeyValueBucket<T> {
     void this.update(key, value, expected);
   }
 
+  async roomFor(tenant: string, keys: number) {
+    // Those whose time is over leave with a look.
+    this.#current('');
+    const own = [...(this.#keysOf.get(tenant) ?? [])];
+    const held = { own: own.length, free: this.#most - this.#entries.size };
+    const ends = endsUntilRoom(held, keys);
+    const last = ends === undefined ? undefined : this.#entries.get(own[ends - 1] ?? '');
+    const untilRoomMs = ends === 0 ? 0 : last && last.until - this.#clock.now();
+    return { used: held.own, room: mostOf(held, keys), untilRoomMs };
+  }
+
   async delete(key: string, expected: number) {
     if (this.#current(key)?.revision === expected) this.#forget(key);
   }
@@ -69,8 +85,9 @@ class MemoryBucket<T> implements KeyValueBucket<T> {
     if (mayHold(keys?.size ?? 0, free)) return;
     const [oldest = ''] = keys ?? [];
     const first = this.#entries.get(oldest);
-    if (first === undefined) throw full();
-    throw new ShareUsedError(first.until - this.#clock.now());
+    if (first === undefined) throw full(this.#definition);
+    const now = this.#clock.now();
+    throw new ShareUsedError(this.#definition, { used: keys?.size ?? 0, retryAfterMs: first.until - now, now });
   }
 
   #current(key: string): Entry<T> | undefined {
@@ -84,7 +101,12 @@ class MemoryBucket<T> implements KeyValueBucket<T> {
   #write(key: string, value: T, tenant: string): number {
     this.#revision += 1;
     this.#forget(key);
-    this.#entries.set(key, { value, tenant, revision: this.#revision, until: this.#clock.now() + this.#ttlMs });
+    this.#entries.set(key, {
+      value,
+      tenant,
+      revision: this.#revision,
+      until: this.#clock.now() + this.#definition.ttlMs,
+    });
     const keys = this.#keysOf.get(tenant) ?? new Set();
     this.#keysOf.set(tenant, keys.add(key));
     return this.#revision;
@@ -99,5 +121,7 @@ class MemoryBucket<T> implements KeyValueBucket<T> {
   }
 }
 
-const full = (): AppError =>
-  new AppError('unavailable', 'too many keys are remembered; configure an event bus', { reason: 'BucketFull' });
+const full = (definition: BucketDefinition): AppError =>
+  new AppError('unavailable', `too many ${heldIn(definition)} are remembered; configure an event bus`, {
+    reason: 'BucketFull',
+  });

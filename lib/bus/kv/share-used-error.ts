@@ -1,4 +1,16 @@
 import { AppError } from '../../errors.ts';
+import { type BucketDefinition, heldIn, insteadOf } from './bucket-definition.ts';
+
+/** What a tenant has of a bucket. */
+interface UsedShare {
+  /** Its keys. They are counted in blocks. */
+  readonly used: number;
+  readonly retryAfterMs: number;
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+  /** The setting that bounds the bucket; absent: none does. */
+  readonly setting?: string;
+}
 
 /** One tenant has as many keys in a bucket as it may have beside the others. */
 export class ShareUsedError extends AppError {
@@ -6,13 +18,14 @@ export class ShareUsedError extends AppError {
   /** When the first of its keys ends. */
   readonly retryAfterMs: number;
 
-  /** `holds`: the entries of the bucket. Default: idempotency keys. */
-  constructor(retryAfterMs: number, holds?: string) {
-    const message =
-      holds === undefined
-        ? 'this tenant has its share of all idempotency keys; send without one, or wait until the first ends'
-        : `this tenant has its share of all ${holds} (nats.keys.maxMb); wait until the first ends`;
-    super('limit_exceeded', message, { reason: 'KeyShareUsed' });
+  constructor(definition: BucketDefinition, { used, retryAfterMs, now, setting }: UsedShare) {
+    const bound = setting === undefined ? '' : ` (${setting})`;
+    const first = new Date(now + retryAfterMs).toISOString();
+    super(
+      'limit_exceeded',
+      `this tenant has its share of all ${heldIn(definition)}${bound}: ${used}; ${insteadOf(definition)}wait until the first ends at ${first}`,
+      { reason: 'KeyShareUsed' },
+    );
     this.retryAfterMs = retryAfterMs;
   }
 }

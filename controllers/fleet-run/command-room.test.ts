@@ -1,0 +1,124 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { BusConfig } from '../../lib/bus/bus-config.ts';
+import { buckets, type EventBus } from '../../lib/bus/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { type CommandRecord, edgeBuckets } from '../../lib/edge/index.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
+import { FleetServer } from '../../test/support/fleet-controller.ts';
+import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
+import { hostsNamed, startRelayPeer } from '../../test/support/relay-peer.ts';
+import { refusalForRoom } from './command-room.ts';
+import { createCommandSender } from './command-sender.ts';
+import { RunView } from './run-view.ts';
+
+const config: Partial<BusConfig> = { WINDLASS_KEYS_MAX_MB: 1 };
+/** 1 MiB has room for 54 blocks of 64 commands; a tenant alone has 43 of them. */
+const share = 43 * 64;
+const hour = 3_600_000;
+
+const nats = useFleetControllers();
+
+/** Claims of commands of a tenant, by a process of their own. */
+async function claim(bus: EventBus, tenant: string, count: number): Promise<void> {
+  while (bus.problem() !== undefined) await systemClock.sleep(10);
+  const commands = bus.bucket<CommandRecord>(edgeBuckets.commands);
+  const record = { run: 'r', node_id: 'n', tenant, tool: 't', deadline: new Date().toISOString() };
+  const keys = Array.from({ length: count }, (_, index) => `${tenant}-${index}`).values();
+  const lanes = Array.from({ length: 32 }, async () => {
+    for (const key of keys) await commands.create(key, record, tenant);
+  });
+  await Promise.all(lanes);
+}
+
+async function runOver(count: number) {
+  const hosts = hostsNamed(count);
+  const peer = await startRelayPeer(nats.connect(), hosts, async () => ({
+    outcome: 'ok',
+    exit_code: 0,
+    duration_ms: 5,
+  }));
+  const server = new FleetServer({ policy: { max_concurrency: 200 } });
+  const process = nats.start(server, hosts, { bus: nats.connect(config) });
+  await vi.waitFor(() => expect(server.status.phase).toBe('Ended'), { timeout: 60_000, interval: 50 });
+  await process.kill();
+  return { peer, status: server.status };
+}
+
+describe('a fleet run of a tenant that has sent nearly as many commands as its share allows', {
+  timeout: 120_000,
+}, () => {
+  beforeAll(() => claim(nats.connect(config), 'acme', share - 128), 60_000);
+
+  it('EDGE-RES-28 EDGE-REST-38 is refused with the numbers where it does not fit, and sends no command', async () => {
+    const { peer, status } = await runOver(129);
+    expect(status).toMatchObject({ outcome: 'refused', reason: 'CommandShareUsed', summary: { not_started: 129 } });
+    expect(peer.got).toEqual([]);
+    const { message = '' } = status;
+    expect(message).toMatch(/^129 commands do not fit: .*2624 commands of hosts.*room for 128 more.*nats\.keys\.maxMb/);
+    const back = Date.parse(/(\S+Z)/.exec(message)?.[1] ?? '') - Date.now();
+    expect(back).toBeGreaterThan(47 * hour);
+    expect(back).toBeLessThan(49 * hour);
+  });
+
+  it('EDGE-RES-28 runs whole where it fits to the last command', async () => {
+    const { peer, status } = await runOver(128);
+    expect(status).toMatchObject({ outcome: 'complete', summary: { ok: 128, err: 0 } });
+    expect(peer.invokes).toHaveLength(128);
+  });
+
+  it('STIM-36 leaves its tenant the idempotency keys, which have an account of their own', async () => {
+    const bus = nats.connect(config);
+    await expect.poll(() => bus.problem()).toBeUndefined();
+    const keys = bus.bucket<string>(buckets.idempotency);
+    expect(await keys.create('acme/one', 's', 'acme')).toBeGreaterThan(0);
+  });
+
+  it('EDGE-RES-28 counts what other runs of the tenant have yet to send, and nothing of those that have stopped', async () => {
+    const bus = nats.connect(config);
+    await expect.poll(() => bus.problem()).toBeUndefined();
+    const { privateKey: edgeKey } = generateKeyPairSync('ed25519');
+    const sender = createCommandSender({ bus, clock: systemClock, edgeKey, guard: () => undefined });
+    const refused = (hosts: number, unsent: number) =>
+      refusalForRoom({ sender, clock: systemClock, views: { unsentOf: () => unsent } }, 'globex', hosts);
+    const free = await sender.roomFor('globex', 10_000);
+    expect(free.room).toBeGreaterThan(128);
+    expect(await refused(64, free.room - 64)).toBeUndefined();
+    expect((await refused(65, free.room - 64))?.message).toMatch(
+      new RegExp(`^65 commands do not fit: .* room for 64 more beside ${free.room - 64} that its runs`),
+    );
+    expect((await refused(10_000, 0))?.message).toMatch(/so many have no room at any time: take fewer hosts$/);
+  });
+});
+
+it('EDGE-RES-28 a run has yet to send what has not left, and nothing once it has stopped', () => {
+  const nodes = ['a', 'b', 'c', 'd'];
+  const view = new RunView(
+    {
+      clock: systemClock,
+      news: {
+        read: async function* () {},
+        has: async () => true,
+        listen: () => ({ [Symbol.asyncDispose]: async () => undefined }),
+      },
+      outputs: createFairPool({ size: 1_048_576, clock: systemClock }),
+      wake: () => undefined,
+    },
+    {
+      run: new FleetServer({}).run,
+      tenant: 'acme',
+      targets: { resolved: nodes.map((node) => ({ node_id: node, host_uid: node, name: node })), skipped: [] },
+      records: [],
+      isNew: true,
+    },
+  );
+  expect(view.unsent).toBe(4);
+  for (const node of ['a', 'b', 'c']) view.noteLaunching(node);
+  expect(view.unsent).toBe(4);
+  for (const node of ['a', 'b']) view.commands.noteSending(node, 0);
+  expect(view.unsent).toBe(2);
+  view.noteNotStarted('c');
+  expect(view.unsent).toBe(1);
+  view.cancelAsDeleted();
+  expect(view.unsent).toBe(0);
+});

@@ -1,0 +1,46 @@
+import type { FleetRunReason } from '../../crds/conditions.ts';
+import type { KeyRoom } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { RefusedRun } from './begin.ts';
+import type { CommandSender } from './ports.ts';
+import type { RunViews } from './run-views.ts';
+
+/** Reason of a run, and code of a host: the commands of the tenant have no room. */
+export const commandShareUsed = 'CommandShareUsed' satisfies FleetRunReason;
+
+interface RoomDeps {
+  readonly sender: Pick<CommandSender, 'roomFor'>;
+  readonly views: Pick<RunViews, 'unsentOf'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Why a run over so many hosts would send a part of its commands alone; undefined: all of them fit into the share of the tenant,
+ * beside those of its runs under way (ADR 0167). Throws AppError `unavailable` where the bus is away.
+ */
+export async function refusalForRoom(
+  { sender, views, clock }: RoomDeps,
+  tenant: string,
+  hosts: number,
+): Promise<RefusedRun | undefined> {
+  const unsent = views.unsentOf(tenant);
+  const found = await sender.roomFor(tenant, hosts + unsent);
+  if (found.room >= hosts + unsent) return undefined;
+  return { reason: commandShareUsed, message: textOf(found, { hosts, unsent, now: clock.now() }) };
+}
+
+interface Wanted {
+  readonly hosts: number;
+  readonly unsent: number;
+  readonly now: number;
+}
+
+function textOf({ used, room, untilRoomMs }: KeyRoom, { hosts, unsent, now }: Wanted): string {
+  const left = Math.max(0, room - unsent);
+  const others = unsent === 0 ? '' : ` beside ${unsent} that its runs under way have yet to send`;
+  const back =
+    untilRoomMs === undefined
+      ? 'so many have no room at any time: take fewer hosts'
+      : `room for all of them is back at ${new Date(now + untilRoomMs).toISOString()}`;
+  return `${hosts} commands do not fit: the tenant has sent ${used} commands of hosts in two days and has room for ${left} more${others} (nats.keys.maxMb); ${back}`;
+}
