@@ -88,6 +88,11 @@ export const agentExecutionReasons = {
   Timeout: 'The agent gave no answer before its deadline.',
   OutputTooLarge: 'Kubernetes does not store the output together with the input; the message has their sizes.',
   WaitingForApproval: 'A tool call waits for the yes or no of a person.',
+  WaitingForRoom: 'No replica of the API that may drive the conversation has memory left for it yet.',
+  ProviderBusy: 'The provider of the model has no free request, or no tokens of the minute, for the tenant yet.',
+  ProviderResting: 'The provider of the model failed, or asked for a pause; the question is sent when that is over.',
+  WaitingForVersion:
+    'A newer version of Windlass has written to the conversation, and no replica of that version drives it.',
   PodLost: 'The pod was taken away more often than three times through no fault of the agent.',
   PodFailed: 'The pod ended before the agent had an outcome.',
   OutcomePending:

@@ -146,6 +146,8 @@ export const limits = {
   agentAsks: 50,
   askArgumentsLength: 32_768,
   askFeedbackLength: 8_192,
+  /** Ours: the sentence that says why a conversation waits. */
+  agentWaitLength: 256,
   /**
    * Ours: the bytes of a call of a tool by a workflow. They are those of its arguments in UTF-8, and those of arguments
    * and answer together as the API server stores them. etcd takes 1.5 MiB for the object, which holds both.

@@ -65,6 +65,11 @@ describe('an execution of an agent ends', () => {
     expect(decideEnd(execution(), at + ms)?.reason).toBe(reason);
   });
 
+  it('and its timeout says what its conversation waited for', () => {
+    const waiting = execution({}, { reason: 'ProviderBusy', message: 'no turn yet' });
+    expect(decideEnd(waiting, at + 1_000)?.message).toContain('; it waited: ProviderBusy: no turn yet');
+  });
+
   it('and its timeout says what the pod waited for', () => {
     const waiting = execution({}, { reason: 'WaitingForImage', message: 'not found' });
     expect(decideEnd(waiting, at + 1_000)?.message).toContain('its pod waited: WaitingForImage: not found');

@@ -1,5 +1,10 @@
 import type { AgentExecutionReason } from '../../crds/conditions.ts';
-import type { AgentExecution, AgentExecutionStatus, AgentResult } from '../../crds/schema/agent-execution.ts';
+import {
+  type AgentExecution,
+  type AgentExecutionStatus,
+  type AgentResult,
+  agentWaitReasons,
+} from '../../crds/schema/agent-execution.ts';
 import { openAsk } from '../../lib/decision/open-ask.ts';
 import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
@@ -48,7 +53,8 @@ export function decideEnd({ spec, status }: AgentExecution, now: number): End | 
 /** The end of the conversation is said beside this. */
 function waitedFor({ phase, reason, message = '' }: AgentExecutionStatus = {}): string {
   if (reason === undefined || reason === 'OutcomePending') return '';
-  return `; ${phase === 'waiting' ? 'it' : 'its pod'} waited: ${reason}: ${message}`;
+  const isOfPod = phase !== 'waiting' && !agentWaitReasons.some((each) => each === reason);
+  return `; ${isOfPod ? 'its pod' : 'it'} waited: ${reason}: ${message}`;
 }
 
 export const failed = (why: Reasoned): End => ({ phase: 'failed', ...why });
@@ -68,7 +74,7 @@ function outcome(result: AgentResult): End {
 const cancelled = ({ by, reason }: NonNullable<AgentExecution['spec']['cancel']>): string =>
   `cancelled by ${by}${reason === undefined || reason === '' ? '' : `: ${reason}`}`;
 
-interface PersonWait {
+interface ConversationWait {
   /** Decision for one that has begun. */
   readonly phase?: 'running' | 'waiting';
   /** When the wait is over, in milliseconds since the epoch. */
@@ -76,11 +82,13 @@ interface PersonWait {
   readonly why?: Reasoned;
 }
 
-/** Whether an execution that has begun waits for a person (ADR 0082). */
-export function waitsForPerson(execution: AgentExecution, now: number): PersonWait {
+/** Why the conversation of an execution that has begun waits: for a person (ADR 0082), or for what the API says (ADR 0168). */
+export function conversationWait(execution: AgentExecution, now: number): ConversationWait {
   if (execution.status?.agent === undefined) return { until: Number.POSITIVE_INFINITY };
   const ask = openAsk(execution, now);
-  if (ask === undefined) return { phase: 'running', until: Number.POSITIVE_INFINITY };
+  const { wait } = execution.spec;
+  const said = wait && { why: { reason: wait.reason, message: wait.message } };
+  if (ask === undefined) return { phase: 'running', until: Number.POSITIVE_INFINITY, ...said };
   const message = `a call of ${ask.tool} waits for approval until ${ask.until}`;
   return { phase: 'waiting', until: Date.parse(ask.until), why: { reason: 'WaitingForApproval', message } };
 }

@@ -648,6 +648,18 @@ describe('an execution of an agent waits for a person', () => {
     expect(status()).not.toHaveProperty('reason');
   });
 
+  it('and shows why its conversation waits for a provider, for as long as the API says so', async () => {
+    const { run, status, asks } = await waiting();
+    const wait = { reason: 'ProviderBusy', message: 'no turn yet', since: '2026-01-02T00:00:00Z' } as const;
+    asks({ ask: undefined, wait });
+    await run();
+    const said = { reason: 'ProviderBusy', message: 'no turn yet' };
+    expect(status()).toMatchObject({ phase: 'running', ...said, conditions: [{ status: 'Unknown', ...said }] });
+    asks({ wait: undefined });
+    await run();
+    expect(status()).not.toHaveProperty('reason');
+  });
+
   it.each([
     ['it is answered', { ask, signals: [answer] }],
     ['the API has taken it away', { ask: undefined }],

@@ -24,6 +24,7 @@ import { openNetworks } from './agent-network.ts';
 import { type AgentPodSettings, agentPodName } from './agent-pod.ts';
 import { askVolumes } from './confirm-missing.ts';
 import {
+  conversationWait,
   decideEnd,
   decidePod,
   type End,
@@ -31,7 +32,6 @@ import {
   nextAttempt,
   type PodDecision,
   type Reasoned,
-  waitsForPerson,
 } from './decide.ts';
 import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
@@ -131,7 +131,7 @@ async function waitFor(
   requeueAfterMs: number,
 ): Promise<ReconcileResult> {
   const now = deps.clock.now();
-  const { phase, until, why: asking } = waitsForPerson(execution, now);
+  const { phase, until, why: asking } = conversationWait(execution, now);
   const status = statusWith(execution, now, phase === undefined ? {} : { phase }, why ?? asking);
   await write(deps, execution, status);
   const deadline = Date.parse(status.deadline ?? '') || Number.POSITIVE_INFINITY;

@@ -46,8 +46,13 @@ const cancelRules: readonly AdmissionRule[] = [
 const ids = (owner: string): string =>
   `(has(${owner}.spec.signals) ? ${owner}.spec.signals.map(s, s.id + '\\n').join('') : '')`;
 
-/** ADR 0082: the API asks; an answer carries the name of the user that the API server saw. */
+/** ADR 0082 and 0168: the API asks, and says why a conversation waits; an answer carries the name of the user that the API server saw. */
 const approvalRules: readonly AdmissionRule[] = [
+  {
+    expression: `variables.isApi || (oldObject == null ? !has(object.spec.wait) : ${isSame('wait')})`,
+    message: "'spec.wait: is written by the Windlass API only, not by ' + variables.user",
+    reason: 'Forbidden',
+  },
   {
     expression: `variables.isApi || (oldObject == null ? !has(object.spec.ask) : ${isSame('ask')})`,
     message: "'spec.ask: is written by the Windlass API only, not by ' + variables.user",

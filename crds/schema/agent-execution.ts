@@ -58,6 +58,20 @@ const AgentAsk = Type.Object(
 );
 export type AgentAsk = Static<typeof AgentAsk>;
 
+/** Why a conversation waits for what it takes turns at. Reasons that are shown in the status as well. */
+export const agentWaitReasons = ['WaitingForRoom', 'ProviderBusy', 'ProviderResting', 'WaitingForVersion'] as const;
+
+/** A conversation waits for long (ADR 0168). The API writes it, and takes it away once that is over. */
+const AgentWait = Type.Object(
+  {
+    reason: oneOf(agentWaitReasons, { description: 'Why it waits, in one word.' }),
+    message: Type.String({ maxLength: limits.agentWaitLength, description: 'The same in one sentence.' }),
+    since: timestamp({ description: 'When that began, but for pauses of some seconds.' }),
+  },
+  { additionalProperties: false, description: 'Why the conversation waits; written by the API.' },
+);
+export type AgentWait = Static<typeof AgentWait>;
+
 const { by, at, via, note } = Signal.properties;
 
 /** The answer to an ask. Answers are only ever appended, and only while the ask is there. */
@@ -186,6 +200,7 @@ export const AgentExecutionSpec = Type.Object(
         ...cel(...signalListRules),
       }),
     ),
+    wait: Type.Optional(AgentWait),
     parent: Type.Optional(Parent),
     result: Type.Optional(AgentResult),
   },

@@ -70,6 +70,7 @@ export const notMet: readonly (keyof typeof limits)[] = [
   'warnings',
   'fleetConcurrencyDefault',
   'fleetDeadlineSecsDefault',
+  'agentWaitLength',
   'fleetOpenOutcomesLength',
   'fleetRecordParts',
   'fleetRunTtlSecondsDefault',

@@ -147,7 +147,12 @@ function createRetrying(
       return waitMs;
     };
     const bounds = { ...patience, allowance };
-    return tryPaced({ clock, pauseAfter, signal: request.signal }, () => connection.ask(target, request, bounds));
+    const sleep: Clock['sleep'] = async (ms, signal) => {
+      using _wait = request.waits?.({ provider, isResting: () => true });
+      await clock.sleep(ms, signal);
+    };
+    const pace = { clock: { sleep }, pauseAfter, signal: request.signal };
+    return tryPaced(pace, () => connection.ask(target, request, bounds));
   };
 }
 

@@ -47,6 +47,15 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
   /** Called with each piece of text as it comes. */
   readonly onText?: (text: string) => void;
+  /** Called when the request begins to wait for a provider. The wait is over when the result is disposed of. */
+  readonly waits?: (wait: ProviderWait) => Disposable;
+}
+
+/** A request waits for its turn at a provider, or before it is sent again. */
+export interface ProviderWait {
+  readonly provider: string;
+  /** Whether it waits because the provider failed, at the moment in which this is asked. */
+  readonly isResting: () => boolean;
 }
 
 export interface ModelReply {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { type Dialect, dialects, say } from '../../test/support/model-dialects.ts';
 import { type Answer, type ModelServer, openModelServer, refuse } from '../../test/support/model-server.ts';
@@ -71,6 +71,43 @@ describe('requests that wait for a provider', () => {
     await clock.advance(60_000);
     release();
     expect([await first, await judge]).toEqual(['one', 'one']);
+  });
+
+  it('say that they wait, for which provider, and whether it rests', async () => {
+    const { answer, release } = held();
+    servers.one.answerWith(answer, ok);
+    const { outcome } = world(['one']);
+    const first = outcome();
+    await servers.one.came(1);
+    const told: unknown[] = [];
+    const waits: ModelRequest['waits'] = ({ provider, isResting }) => {
+      told.push([provider, isResting()]);
+      const over = new DisposableStack();
+      over.defer(() => void told.push('over'));
+      return over;
+    };
+    const second = outcome({ waits });
+    await vi.waitFor(() => expect(told).toEqual([['one', false]]));
+    release();
+    expect([await first, await second]).toEqual(['one', 'one']);
+    expect(told).toEqual([['one', false], 'over']);
+  });
+
+  it('say that they wait while the provider has a pause', async () => {
+    servers.one.answerWith(refuse(503), ok);
+    const { outcome, clock } = world(['one'], { max_retries: 1, retry_delay_ms: 1_000 });
+    const told: boolean[] = [];
+    const asked = outcome({
+      waits: ({ isResting }) => {
+        told.push(isResting());
+        return new DisposableStack();
+      },
+    });
+    await vi.waitFor(async () => {
+      await clock.advance(1_000);
+      expect(told).toEqual([false, true, false]);
+    });
+    expect(await asked).toBe('one');
   });
 
   it('end when the time from their turn on is over, which is no failure of the provider', async () => {

@@ -286,6 +286,7 @@ export function startReplica({
         shared.writeResult(ref.name.replace('run-', ''), valueAt('/spec/result') as AgentResult);
         return {} as never;
       },
+      mergePatch: kube.mergePatch,
     },
     bus,
     clock,

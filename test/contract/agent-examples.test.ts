@@ -113,10 +113,11 @@ describe('the example of agents', () => {
 describe('the judges with rules of our own', () => {
   const question = { alias: 'default', budget: {}, withinMs: 30_000, signal: new AbortController().signal };
   const deps = () => {
-    const models = [{ alias: 'default', model: 'demo' }];
-    const provider = { name: 'scripted', type: 'openai', api_key: 'env:KEY', endpoint, models };
+    const served = [{ alias: 'default', model: 'demo' }];
+    const provider = { name: 'scripted', type: 'openai', api_key: 'env:KEY', endpoint, models: served };
     const config = readNodeConfig(JSON.stringify({ spec: { llm_providers: [provider] } }), { KEY: 'none' });
-    return { tenant: 'a', models: createModels({ clock: systemClock, logger: silentLogger, random: () => 0 }, config) };
+    const models = createModels({ clock: systemClock, logger: silentLogger, random: () => 0 }, config);
+    return { tenant: 'a', models, waits: () => new DisposableStack() };
   };
 
   it('find a verdict in the script, which accepts an answer that no rule judges', async () => {

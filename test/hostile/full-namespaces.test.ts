@@ -154,12 +154,13 @@ describe('1,000 executions of agents that wait for a person, each with the large
 
 describe('1,000 executions of agents with every field of their specification at its limit', () => {
   it('take a replica 5 MiB at most, without what Windlass alone may begin', () => {
-    // The API server refuses an answer without an ask, and takes asks, results and parents of our accounts alone.
+    // The API server refuses an answer without an ask, and takes asks, waits, results and parents of our accounts alone.
     const {
       signals: _signals,
       ask: _ask,
       result: _result,
       parent: _parent,
+      wait: _wait,
       ...spec
     } = fullest(AgentExecutionSpec, undefined) as AgentExecution['spec'];
     expect(spec.volumes).toHaveLength(limits.volumes);

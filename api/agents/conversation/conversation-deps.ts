@@ -6,7 +6,7 @@ import type { SoundMessages } from '../../../lib/conversation/sound-calls.ts';
 import { defined } from '../../../lib/defined.ts';
 import type { CallCounter } from '../../../lib/envelope/index.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { ModelReply, Models } from '../../../lib/models/models.ts';
+import type { ModelReply, ModelRequest, Models } from '../../../lib/models/models.ts';
 import type { Toolbox } from '../../../lib/tools/tool.ts';
 import type { BeginDeps } from '../calls/begin-permit.ts';
 import type { OutlivingCalls } from '../calls/outliving-calls.ts';
@@ -47,6 +47,8 @@ export interface ConversationDeps extends BeginDeps {
   readonly calls: CallCounter;
   /** Counts the registered tools that the model is offered, in bytes of heap. @throws Grown where there is no room for them here. */
   readonly holdList: (bytes: number) => void;
+  /** Called when a question of the conversation begins to wait for a provider. */
+  readonly waits: NonNullable<ModelRequest['waits']>;
   /** The rendered instruction and the input. */
   readonly task: { readonly system: string; readonly input: string; readonly version: string };
   /** Aborts, with Stopped, where this replica waits no longer for work that the next driver does anew. */

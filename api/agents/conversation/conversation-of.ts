@@ -46,7 +46,7 @@ function withSchema(system: string, { output_schema: schema }: AgentSpec): strin
 export async function conversationOf(
   deps: DriversDeps,
   execution: AgentExecution,
-  parts: Pick<ConversationDeps, 'log' | 'channel' | 'tell' | 'giveUp' | 'outliving' | 'holdList'>,
+  parts: Pick<ConversationDeps, 'log' | 'channel' | 'tell' | 'giveUp' | 'outliving' | 'holdList' | 'waits'>,
 ): Promise<ConversationDeps> {
   const { clock, executions, definitionOf } = deps;
   const whole = await executions.whole(execution);

@@ -8,9 +8,8 @@ import { failure } from '../../../lib/conversation/next.ts';
 import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { heldBytes } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
-import { AppError, type ErrorCode, hasReason, messageOf } from '../../../lib/errors.ts';
-import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
-import { KubeError } from '../../../lib/kube/index.ts';
+import { AppError, hasReason, messageOf } from '../../../lib/errors.ts';
+import type { ProviderWait } from '../../../lib/models/models.ts';
 import { tryPaced } from '../../../lib/retry.ts';
 import { createOutlivingCalls, type OutlivingCalls } from '../calls/outliving-calls.ts';
 import { openSignedCalls } from '../calls/serve-signed.ts';
@@ -27,13 +26,16 @@ import { Parked } from '../verdicts/approvals.ts';
 import { JudgeLater } from '../verdicts/judge-agents.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
-import { createDriverLooks, handOverMs, reconnectMs } from './driver-address.ts';
+import { createDriverLooks, type DriverLooks, handOverMs, reconnectMs } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { Grown, listHolder, readInto } from './grown.ts';
+import { lastingOrThrow } from './lasting.ts';
 import { writeOutcome } from './outcome.ts';
 import { leaveOvertaken, watchOvertaken } from './overtaken.ts';
 import { Room, roomLimits, wantedFor } from './room.ts';
+import { createRoomLine, type RoomEntry, type RoomLine } from './room-line.ts';
 import { serveDriver } from './serve-driver.ts';
+import { waitingForProvider, type WaitNotes } from './wait-notes.ts';
 
 /** Time for the last record and the outcome of an execution that is out of time. */
 const lastWordMs = 30_000;
@@ -54,28 +56,11 @@ const parkedAtOnce = 2;
  */
 type Driving = 'done' | 'parked' | 'unsure' | Grown;
 
-interface PoolEntry {
-  readonly tenant: string;
-  readonly cost: number;
-  readonly signal: AbortSignal;
-}
-
 interface Opened {
   readonly driven: Driven;
   readonly conversation: ConversationDeps;
   readonly deadline: DeadlineSignal;
   readonly room: Room;
-}
-
-/**
- * Errors that every replica would meet again: the definition is gone, or its instruction cannot be rendered. KubeErrors
- * are excluded: an API server that starts answers 403, and a proxy 404.
- */
-const lasting: ReadonlySet<ErrorCode> = new Set(['not_found', 'invalid', 'limit_exceeded', 'terminal']);
-
-function lastingOrThrow(error: unknown): AppError {
-  if (error instanceof AppError && !(error instanceof KubeError) && lasting.has(error.code)) return error;
-  throw error;
 }
 
 /** Between a pod that was lost and the next one, the status names an attempt without a pod: the lost one gets nothing more. */
@@ -99,17 +84,19 @@ const isBegun = ({ last, state }: ConversationLog): boolean => last > 0 && state
 export class ConversationDriver {
   readonly #deps: DriversDeps;
   readonly #stream: TenantLogs;
-  readonly #pool: FairPool;
-  readonly #looks: ReturnType<typeof createDriverLooks>;
+  readonly #line: RoomLine;
+  readonly #looks: DriverLooks;
+  readonly #notes: Pick<WaitNotes, 'end'>;
   /** This replica, in the records of the conversations that it takes over. */
   readonly #id: string;
 
-  constructor(deps: DriversDeps) {
+  constructor(deps: DriversDeps, notes: Pick<WaitNotes, 'end'>) {
     this.#deps = deps;
+    this.#notes = notes;
     this.#id = deps.newId();
     this.#looks = createDriverLooks(deps);
     this.#stream = deps.bus.logs(conversationLogs);
-    this.#pool = createFairPool({ size: deps.poolBytes ?? roomLimits.poolBytes, clock: deps.clock });
+    this.#line = createRoomLine(deps);
   }
 
   /** Never rejects: what fails here is tried again after a pause, in which any other replica may try it. */
@@ -181,8 +168,8 @@ export class ConversationDriver {
     }
   }
 
-  async #driveInPlace(execution: AgentExecution, driven: Driven, entry: PoolEntry): Promise<Driving> {
-    const place = await this.#pool.enter(entry);
+  async #driveInPlace(execution: AgentExecution, driven: Driven, entry: RoomEntry): Promise<Driving> {
+    const place = await this.#line.enter(driven, entry);
     try {
       return await this.#driveInTime(execution, driven, new Room(place, entry.cost));
     } finally {
@@ -229,7 +216,8 @@ export class ConversationDriver {
     });
     const outliving = this.#outlivingCalls(execution, driven);
     const holdList = listHolder(driven, log, room);
-    const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving, holdList };
+    const waits = (wait: ProviderWait) => driven.note.waits(() => waitingForProvider(wait));
+    const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving, holdList, waits };
     const conversation = await conversationOf(this.#deps, execution, parts).catch(lastingOrThrow);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
@@ -284,13 +272,15 @@ export class ConversationDriver {
       if (isTaken && !isKnown) await log.append({ kind: 'taken_over', by: this.#id });
       log.overtaken.throwIfAborted();
       begun = log.last;
+      open.driven.note.drives(true);
       signed.resume();
       await this.#converse(execution, { ...open, signed });
       return 'done';
     } catch (error) {
       withdraw(open.driven);
-      if (error instanceof Grown) return error;
       if (error instanceof Parked) return 'parked';
+      open.driven.note.drives(false);
+      if (error instanceof Grown) return error;
       throw error;
     } finally {
       if (log.last > begun) open.driven.advances += 1;
@@ -317,12 +307,16 @@ export class ConversationDriver {
       return false;
     };
     const result = await drive(conversation, AbortSignal.any([deadline.signal, log.overtaken]), isLeaving);
+    await this.#notes.end(driven.uid);
     await writeOutcome(this.#deps, execution, result, conversation.inputBytes);
   }
 
   /** The controller says the same where no replica does: the deadline is in the status. */
   async #endLate(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
-    const why = new AppError('timeout', 'the execution took longer than its timeout', { reason: 'Timeout' });
+    const { wait } = this.#deps.executions.cache.getByUid(execution.metadata.uid ?? '')?.spec ?? {};
+    const waited = wait === undefined ? '' : `; it waited: ${wait.reason}: ${wait.message}`;
+    const message = `the execution took longer than its timeout${waited}`;
+    const why = new AppError('timeout', message, { reason: 'Timeout' });
     await this.#endBy(execution, giveUp, why);
   }
 

@@ -4,6 +4,7 @@ import type { SignedCalls } from '../calls/signed-calls.ts';
 import type { PodChannel } from '../pods/pod-channel.ts';
 import type { PodSaying } from '../pods/pod-sayings.ts';
 import type { Leaver } from './leave-all.ts';
+import type { WaitNote } from './wait-notes.ts';
 
 /** A conversation that this replica drives. */
 export interface OpenConversation {
@@ -41,10 +42,12 @@ export interface Driven extends Leaver {
   listBytes: number;
   /** Turns in which a record was added, beside that this replica took over. */
   advances: number;
+  /** Says why it waits. */
+  readonly note: WaitNote;
   ended: Promise<void>;
 }
 
-export function newDriven(uid: string): Driven {
+export function newDriven(uid: string, note: WaitNote): Driven {
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
   return {
     uid,
@@ -64,6 +67,7 @@ export function newDriven(uid: string): Driven {
     place: undefined,
     listBytes: 0,
     advances: 0,
+    note,
     ended: Promise.resolve(),
   };
 }

@@ -42,7 +42,7 @@ export const reconnectMs = 3_000;
 type DriverLook = 'drives' | 'left' | 'unserved';
 
 /** Looks at the drivers of conversations. */
-interface DriverLooks {
+export interface DriverLooks {
   readonly look: (executionId: string) => Promise<DriverLook>;
 }
 

@@ -20,7 +20,7 @@ import type { RegisteredToolSource } from '../registered/index.ts';
 
 /** Everything that the drivers of conversations work with. */
 export interface DriversDeps extends BeginDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatch' | 'mergePatch'>;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,7 +35,7 @@ export interface DriversDeps extends BeginDeps {
   readonly approvals: Approvals;
   readonly judges: JudgeAgents;
   readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
-    readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
+    readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'remember' | 'values'>;
   };
   /** Bytes of heap for the conversations that this replica drives. Default: `roomLimits.poolBytes`. */
   readonly poolBytes?: number;

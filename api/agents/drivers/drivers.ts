@@ -4,11 +4,12 @@ import { type AppError, messageOf } from '../../../lib/errors.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { ConversationDriver } from './conversation-driver.ts';
 import { type Driven, newDriven, type OpenConversation } from './driven.ts';
-import { addressOf, driverAnswers, handOver, handOverMs, isUnserved } from './driver-address.ts';
+import { addressOf, createDriverLooks, driverAnswers, handOver, handOverMs, isUnserved } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { leaveAll } from './leave-all.ts';
 import { createLeftConversations, type LeftConversations } from './left-conversations.ts';
 import { needsDriving } from './needs-driving.ts';
+import { createWaitNotes, waitingForVersion, type WaitNote, type WaitNotes } from './wait-notes.ts';
 
 /** Conversations of all running AgentExecutions, each driven by exactly one replica (design §12). */
 export interface Drivers {
@@ -36,12 +37,15 @@ class ConversationDrivers implements Drivers {
   /** Conversations that have left, but for a call that continues here. One may leave again before the first call has ended. */
   readonly #outlived = new Set<Driven>();
   /** Conversations to which a newer version has written: in a rolling update a replica of that version drives them. */
-  readonly #tooNew = new Map<string, AppError>();
+  readonly #tooNew = new Map<string, TooNew>();
+  readonly #notes: WaitNotes;
   #stop: AbortSignal = AbortSignal.abort();
 
   constructor(deps: DriversDeps) {
     this.#deps = deps;
-    this.#driver = new ConversationDriver(deps);
+    // A look of these notes is none of those by which a silent driver is known.
+    this.#notes = createWaitNotes({ ...deps, looks: createDriverLooks(deps) });
+    this.#driver = new ConversationDriver(deps, this.#notes);
     deps.executions.onChange(({ before, after }) => {
       if (after !== undefined && needsDriving(after)) this.#consider(after);
       else this.#cancel((after ?? before)?.metadata.uid ?? '');
@@ -55,12 +59,13 @@ class ConversationDrivers implements Drivers {
       isDriven: (uid) => this.#isKept(uid),
     });
     const responder = left.serve();
+    const noting = this.#notes.run(stop);
     const leaving = aborted(stop).then(() => leaveAll(this.#deps, this.#all(), this.#deps.leaving));
     while (!stop.aborted) {
       await this.#look(left);
       await this.#deps.clock.sleep(scanMs, stop);
     }
-    await leaving;
+    await Promise.all([leaving, noting]);
     await responder.close(0);
   }
 
@@ -80,6 +85,7 @@ class ConversationDrivers implements Drivers {
   }
 
   #cancel(uid: string): void {
+    this.#tooNew.get(uid)?.note[Symbol.dispose]();
     this.#tooNew.delete(uid);
     this.#driven.get(uid)?.cancel.abort();
     for (const driven of this.#outlived) if (driven.uid === uid) driven.cancel.abort();
@@ -105,7 +111,7 @@ class ConversationDrivers implements Drivers {
       const current = this.#deps.executions.cache.getByUid(uid);
       if (current === undefined || !needsDriving(current)) return undefined;
       const tooNew = this.#tooNew.get(uid);
-      if (tooNew !== undefined) throw elsewhere(tooNew.message);
+      if (tooNew !== undefined) throw elsewhere(tooNew.error.message);
       const conversation = await this.#opened(current, signal);
       if (conversation !== undefined) return conversation;
       await this.#deps.clock.sleep(retryMs, signal);
@@ -121,6 +127,13 @@ class ConversationDrivers implements Drivers {
     const driven = isHere ? known : await this.#takeOver(execution);
     await Promise.race([driven?.settled, aborted(signal)]);
     return driven?.conversation;
+  }
+
+  /** Its execution says that it waits for a newer version, where none drives it. */
+  #leaveAlone({ uid, note, tooNew: error, cancel }: Driven): void {
+    if (error === undefined || cancel.signal.aborted) return note[Symbol.dispose]();
+    note.waits(waitingForVersion);
+    this.#tooNew.set(uid, { error, note });
   }
 
   /** Asks the driver of the moment to stop between two effects, and drives from there on. */
@@ -149,16 +162,22 @@ class ConversationDrivers implements Drivers {
   #consider(execution: AgentExecution): void {
     const { uid = '' } = execution.metadata;
     if (this.#stop.aborted || this.#isLeftAlone(uid)) return;
-    const driven = newDriven(uid);
+    const driven = newDriven(uid, this.#notes.open(uid));
     this.#driven.set(uid, driven);
     driven.left = this.#driver.drive(execution, driven).then(() => {
       driven.settle();
       this.#driven.delete(uid);
-      if (driven.tooNew !== undefined && !driven.cancel.signal.aborted) this.#tooNew.set(uid, driven.tooNew);
+      this.#leaveAlone(driven);
       if (driven.outliving !== undefined) this.#outlived.add(driven);
     });
     driven.ended = driven.left.then(() => driven.outliving).then(() => void this.#outlived.delete(driven));
   }
+}
+
+/** A conversation that a replica of a newer version is to drive. */
+interface TooNew {
+  readonly error: AppError;
+  readonly note: WaitNote;
 }
 
 const retryMs = 200;

@@ -5,11 +5,12 @@ import { sizeOfAll } from '../../../lib/conversation/state.ts';
 import { defined } from '../../../lib/defined.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
-import { ModelError, type ModelReply, type Models } from '../../../lib/models/models.ts';
+import { ModelError, type ModelReply, type ModelRequest, type Models } from '../../../lib/models/models.ts';
 
 interface JudgeDeps {
   readonly models: Pick<Models, 'ask' | 'limitsOf'>;
   readonly tenant: string;
+  readonly waits: NonNullable<ModelRequest['waits']>;
 }
 
 interface Question {
@@ -102,7 +103,8 @@ async function ask(deps: JudgeDeps, rules: string, data: object, question: Quest
   const maxOutputTokens = answerBound(budget, { units: sizeOfAll(messages), alias, limits });
   const bound = defined({ field, maxOutputTokens });
   try {
-    return await deps.models.ask({ alias, tenant: deps.tenant, messages, tools: [], withinMs, signal, ...bound });
+    const { tenant, waits } = deps;
+    return await deps.models.ask({ alias, tenant, messages, tools: [], withinMs, signal, waits, ...bound });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof DOMException && error.name === 'TimeoutError')
