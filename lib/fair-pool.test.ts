@@ -157,6 +157,28 @@ describe('who waits', () => {
     for (const place of places) place.leave();
   });
 
+  it('is served when twice its part has come back, however many smaller ones come meanwhile', async () => {
+    const clock = createManualClock();
+    const pool = createFairPool({ size: 100, clock });
+    const { admitted, places, queue } = line(pool);
+    for (let index = 0; index < 20; index += 1) queue(`small-${index}`, `small-${index}`, 5);
+    await clock.advance(0);
+    expect(pool.used).toBe(100);
+    queue('big', 'big', 40);
+    await clock.advance(bigWaitMs);
+    let returned = 0;
+    for (let index = 20; index < 60 && !admitted.includes('big'); index += 1) {
+      queue(`small-${index}`, `small-${index}`, 5);
+      places[index - 20]?.leave();
+      returned += 5;
+      await clock.advance(1_000);
+    }
+    expect(admitted).toContain('big');
+    expect(returned).toBeLessThanOrEqual(2 * 40);
+    // The others had the other half.
+    expect(admitted.length).toBeGreaterThan(20 + 5);
+  });
+
   it.each([
     { of: 'its own', waitMs: 20_000 },
     { of: 'no', waitMs: undefined },

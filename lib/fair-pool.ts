@@ -67,7 +67,10 @@ export interface FairPool {
  */
 const holdPerFree = 4;
 
-/** How long those who want more than is free keep the others waiting, where what is held may be held for ever. */
+/**
+ * How long those who want more than is free keep the others waiting, where what is held may be held for ever. Later half of what comes
+ * back is kept for the first of them.
+ */
 export const bigWaitMs = 5_000;
 
 /**
@@ -110,6 +113,9 @@ class SharedPool implements FairPool {
   readonly #holdings = new Map<string, Holding>();
   #used = 0;
   #waiting = 0;
+  /** The first that wants more than is free, and how much of what is free is kept for it. */
+  #kept: Waiter | undefined;
+  #keptBytes = 0;
 
   constructor(options: FairPoolOptions) {
     const { size, waiting = Number.POSITIVE_INFINITY, clock, waitMs = longestWaitMs, perFree = holdPerFree } = options;
@@ -145,7 +151,7 @@ class SharedPool implements FairPool {
     const holding = this.#holdingOf(tenant);
     const wanted = Math.min(cost, this.#size);
     const isFirst = holding.line.size === 0 && !this.#isAwaitedByTheBig();
-    if (isFirst && mayHold(holding.held, this.#size - this.#used, wanted, this.#perFree))
+    if (isFirst && mayHold(holding.held, this.#freeFor(undefined), wanted, this.#perFree))
       return this.#hand(holding, wanted);
     this.#forgetIdle(holding);
     return undefined;
@@ -203,6 +209,7 @@ class SharedPool implements FairPool {
       if (rest >= held) return;
       holding.held -= held - rest;
       this.#used -= held - rest;
+      this.#keepHalf(held - rest);
       held = rest;
       this.#forgetIdle(holding);
       this.#serve();
@@ -223,12 +230,44 @@ class SharedPool implements FairPool {
 
   /** Work that has begun comes before what its tenant waits for: nothing else gives places back. */
   #mayGrow(holding: Holding, more: number): boolean {
-    return !this.#isAwaitedByTheBig() && mayHold(holding.held, this.#size - this.#used, more, this.#perFree);
+    return !this.#isAwaitedByTheBig() && mayHold(holding.held, this.#freeFor(undefined), more, this.#perFree);
+  }
+
+  /** So much that one may take: a part that is kept for another one is not free. */
+  #freeFor(waiter: Waiter | undefined): number {
+    const free = this.#size - this.#used;
+    return this.#kept === undefined || this.#kept === waiter ? free : free - this.#keptBytes;
+  }
+
+  /**
+   * Half of what comes back is kept for the first tenant that holds nothing and wants more than is free. So it has its turn when
+   * twice its part has come back, and the others continue meanwhile.
+   */
+  #keepHalf(returned: number): void {
+    this.#kept ??= this.#firstBig();
+    if (this.#kept !== undefined) this.#keptBytes = Math.min(this.#kept.cost, this.#keptBytes + returned / 2);
+  }
+
+  /** Places are given one by one: none wants more than comes back. */
+  #firstBig(): Waiter | undefined {
+    const free = this.#size - this.#used;
+    for (const { held, line } of this.#holdings.values()) {
+      const [waiter] = line;
+      if (held === 0 && waiter !== undefined && waiter.cost > 1 && waiter.cost > free) return waiter;
+    }
+    return undefined;
+  }
+
+  #endWait(waiter: Waiter): void {
+    this.#waiting -= 1;
+    if (this.#kept !== waiter) return;
+    this.#kept = undefined;
+    this.#keptBytes = 0;
   }
 
   #drop(holding: Holding, waiter: Waiter): void {
     if (!holding.line.delete(waiter)) return;
-    this.#waiting -= 1;
+    this.#endWait(waiter);
     this.#forgetIdle(holding);
     // It may have been what the others waited for.
     this.#serve();
@@ -239,7 +278,7 @@ class SharedPool implements FairPool {
       const [waiter] = holding.line;
       if (waiter === undefined) return;
       holding.line.delete(waiter);
-      this.#waiting -= 1;
+      this.#endWait(waiter);
       // Its next turn comes after everybody else's.
       this.#holdings.delete(holding.tenant);
       this.#holdings.set(holding.tenant, holding);
@@ -250,12 +289,12 @@ class SharedPool implements FairPool {
   /** The tenant whose turn is next; undefined where none that waits may begin. */
   #next(): Holding | undefined {
     if (this.#waiting === 0 || this.#isAwaitedByTheBig()) return undefined;
-    const free = this.#size - this.#used;
     let least: Holding | undefined;
     for (const holding of this.#holdings.values()) {
       const [waiter] = holding.line;
       const isLess = least === undefined || holding.held < least.held;
-      if (waiter !== undefined && isLess && mayHold(holding.held, free, waiter.cost, this.#perFree)) least = holding;
+      if (waiter !== undefined && isLess && mayHold(holding.held, this.#freeFor(waiter), waiter.cost, this.#perFree))
+        least = holding;
     }
     return least;
   }

@@ -130,7 +130,7 @@ const maker = /\b(?:createFairPool|createSharedCache|createAnswerRoom|createWhol
  * of bytes is no part of this list: it takes its size from the table.
  */
 const countsOtherThings: Readonly<Record<string, string>> = {
-  'api/agents/drivers/conversation-driver.ts': 'given: room.ts',
+  'api/agents/drivers/room-line.ts': 'given: room.ts',
   'api/agents/pods/pod-identity.ts': 'questions to the API server',
   'api/cluster/catch-up.ts': 'searches',
   'api/cluster/live-reads.ts': 'requests to the API server',

@@ -96,7 +96,7 @@ export class ConversationDriver {
     this.#id = deps.newId();
     this.#looks = createDriverLooks(deps);
     this.#stream = deps.bus.logs(conversationLogs);
-    this.#line = createRoomLine(deps);
+    this.#line = createRoomLine({ ...deps, looks: this.#looks });
   }
 
   /** Never rejects: what fails here is tried again after a pause, in which any other replica may try it. */

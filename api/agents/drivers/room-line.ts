@@ -1,6 +1,8 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { createFairPool, type PoolPart } from '../../../lib/fair-pool.ts';
+import { Stopped } from '../conversation/log.ts';
 import type { Driven } from './driven.ts';
+import type { DriverLooks } from './driver-address.ts';
 import { roomLimits } from './room.ts';
 import { waitingForRoom } from './wait-notes.ts';
 
@@ -12,17 +14,47 @@ export interface RoomEntry {
 
 /** The memory that conversations of a replica share: each waits for its part. */
 export interface RoomLine {
-  enter(driven: Pick<Driven, 'note'>, entry: RoomEntry): Promise<PoolPart>;
+  /**
+   * Waits for as long as the execution has: a conversation that left the line and came back would be behind all others each time.
+   * @throws Stopped where another replica drives the conversation meanwhile, and the reason of the signal.
+   */
+  enter(driven: Pick<Driven, 'note' | 'uid'>, entry: RoomEntry): Promise<PoolPart>;
 }
 
-export function createRoomLine({ clock, poolBytes }: { readonly clock: Clock; readonly poolBytes?: number }): RoomLine {
-  const pool = createFairPool({ size: poolBytes ?? roomLimits.poolBytes, clock });
+interface RoomLineDeps {
+  readonly clock: Clock;
+  readonly poolBytes?: number;
+  readonly looks: DriverLooks;
+}
+
+/** Longer than any execution. */
+const waitMs = 8 * 24 * 3_600_000;
+/** How often a replica looks whether another one drives a conversation that waits here. */
+const lookMs = 60_000;
+
+export function createRoomLine({ clock, poolBytes, looks }: RoomLineDeps): RoomLine {
+  const pool = createFairPool({ size: poolBytes ?? roomLimits.poolBytes, clock, waitMs });
+  const watch = async (uid: string, over: AbortSignal, leave: AbortController): Promise<void> => {
+    while (!over.aborted) {
+      await clock.sleep(lookMs, over);
+      if (!over.aborted && (await looks.look(uid)) === 'drives') leave.abort(new Stopped());
+    }
+  };
   return {
-    async enter({ note }, entry) {
+    async enter({ note, uid }, { signal, ...entry }) {
+      const place = signal.aborted ? undefined : pool.tryEnter(entry);
       // Any replica may drive it meanwhile.
       note.drives(false);
+      if (place !== undefined) return place;
       using _wait = note.waits(waitingForRoom);
-      return await pool.enter(entry);
+      const over = new AbortController();
+      const leave = new AbortController();
+      void watch(uid, over.signal, leave);
+      try {
+        return await pool.enter({ ...entry, signal: AbortSignal.any([signal, leave.signal]) });
+      } finally {
+        over.abort('over');
+      }
     },
   };
 }
