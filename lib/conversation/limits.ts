@@ -18,6 +18,8 @@ export const conversationLimits = {
   heldBytes: 4 * 1024 * 1024,
   /** The same as JSON in UTF-8, so that the record fits a message of the event bus. */
   toolContentBytes: 512 * 1024,
+  /** Arguments of the call under way, in bytes of heap at most: 87,000 empty lists are 256 KiB of JSON and 7 MiB of values. */
+  callBytes: 8 * 1024 * 1024,
   /** Arguments of signed calls under way, in bytes of heap. A call that does not fit beside others is refused until they end. */
   signedBytes: 2 * 1024 * 1024,
   /** Requests of the pod that say something, of one execution: each may make one more question to the model. */

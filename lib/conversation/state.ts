@@ -47,6 +47,8 @@ export interface ConversationState {
   /** Calls of the last reply that have not ended, in order. */
   calls: ModelToolCall[];
   underWay: CallUnderWay | undefined;
+  /** Bytes of heap that the arguments of the call that is next or under way take as values, about. */
+  callBytes: number;
   /** Signed calls that have not ended, by their id, in order. */
   readonly signed: Map<string, SignedUnderWay>;
   /** Verdicts of the judge of tool calls, by call. */
@@ -88,6 +90,7 @@ export const emptyState = (): ConversationState => ({
   messages: [],
   calls: [],
   underWay: undefined,
+  callBytes: 0,
   signed: new Map(),
   verdicts: new Map(),
   approvals: new Map(),
@@ -139,6 +142,7 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
   },
   tool_started(state, { call_id, tool, arguments: args }) {
     state.underWay = { call_id, tool, arguments: args };
+    state.callBytes = ownArgumentBytes(args);
   },
   dispatched(state, { call_id, dispatch_id, pod_uid }) {
     const call = state.underWay?.call_id === call_id ? state.underWay : state.signed.get(call_id);
@@ -218,6 +222,7 @@ function foldReply(state: ConversationState, record: RecordOf<'model_replied'>):
 function foldToolEnd(state: ConversationState, record: RecordOf<'tool_ended'>): void {
   const { call_id, tool, content, ran, dispatch_id, result_hash } = record;
   state.underWay = undefined;
+  state.callBytes = 0;
   state.calls = state.calls.filter(({ id }) => id !== call_id);
   if (ran) state.toolCalls += 1;
   if (dispatch_id !== undefined) rememberDispatch(state, dispatch_id, result_hash);
@@ -269,9 +274,15 @@ function forgetSigned(state: ConversationState, callId: string): void {
 /** Bytes of heap that the arguments of a signed call take, about: those of many small values take far more than their JSON. */
 export const argumentBytes = (args: unknown): number => heapBytes(args, 2 * conversationLimits.signedBytes);
 
+/** The same of a call of the model. */
+export const ownArgumentBytes = (args: unknown): number => heapBytes(args, conversationLimits.callBytes);
+
 /** Bytes of heap that a conversation holds, about. */
-export const heldBytes = ({ bytes, signedBytes }: Pick<ConversationState, 'bytes' | 'signedBytes'>): number =>
-  bytes + signedBytes;
+export const heldBytes = ({
+  bytes,
+  signedBytes,
+  callBytes,
+}: Pick<ConversationState, 'bytes' | 'signedBytes' | 'callBytes'>): number => bytes + signedBytes + callBytes;
 
 /** Bytes of heap that a message takes, about. */
 export const bytesOf = (message: ModelMessage): number => sizeOf(message) * 2;

@@ -3,6 +3,7 @@ import { judgeAlias } from '../../../lib/agent/asked-aliases.ts';
 import { notYetMessage } from '../../../lib/caller-error.ts';
 import type { Budget } from '../../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../../lib/conversation/limits.ts';
+import { ownArgumentBytes } from '../../../lib/conversation/state.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { callArguments } from '../../../lib/models/call-arguments.ts';
 import { admitCall } from '../../../lib/tools/admission.ts';
@@ -33,6 +34,7 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
   if (args === undefined) {
     return refuse(deps, effect, invalidArguments);
   }
+  deps.holdCall(ownArgumentBytes(args));
   const { toolbox } = deps;
   const { clock, logger } = deps;
   const caller = await underPresentContext({ clock, logger, signal }, () => deps.callerNow(signal));

@@ -47,6 +47,8 @@ export interface ConversationDeps extends BeginDeps {
   readonly calls: CallCounter;
   /** Counts the registered tools that the model is offered, in bytes of heap. @throws Grown where there is no room for them here. */
   readonly holdList: (bytes: number) => void;
+  /** Counts the arguments of the call of the model that is next, as values. @throws Grown where there is no room for them here. */
+  readonly holdCall: (bytes: number) => void;
   /** Called when a question of the conversation begins to wait for a provider. */
   readonly waits: NonNullable<ModelRequest['waits']>;
   /** The rendered instruction and the input. */

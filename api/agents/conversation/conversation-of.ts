@@ -46,7 +46,10 @@ function withSchema(system: string, { output_schema: schema }: AgentSpec): strin
 export async function conversationOf(
   deps: DriversDeps,
   execution: AgentExecution,
-  parts: Pick<ConversationDeps, 'log' | 'channel' | 'tell' | 'giveUp' | 'outliving' | 'holdList' | 'waits'>,
+  parts: Pick<
+    ConversationDeps,
+    'log' | 'channel' | 'tell' | 'giveUp' | 'outliving' | 'holdList' | 'holdCall' | 'waits'
+  >,
 ): Promise<ConversationDeps> {
   const { clock, executions, definitionOf } = deps;
   const whole = await executions.whole(execution);

@@ -74,7 +74,8 @@ async function perform(deps: ConversationDeps, effect: Effect, signal: AbortSign
     case 'ask_model':
       return askModel(deps, effect, signal);
     case 'call_tool':
-      return callTool(deps, effect, signal);
+      await callTool(deps, effect, signal);
+      return deps.holdCall(0);
     case 'judge_answer':
       return judge(deps, effect, signal);
     case 'complete_iteration': {

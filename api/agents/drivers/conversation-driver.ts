@@ -28,7 +28,7 @@ import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
 import { createDriverLooks, type DriverLooks, handOverMs, reconnectMs } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
-import { Grown, listHolder, readInto } from './grown.ts';
+import { Grown, holders, readInto, settleRoom } from './grown.ts';
 import { lastingOrThrow } from './lasting.ts';
 import { writeOutcome } from './outcome.ts';
 import { leaveOvertaken, watchOvertaken } from './overtaken.ts';
@@ -215,16 +215,15 @@ export class ConversationDriver {
       isCurrent,
     });
     const outliving = this.#outlivingCalls(execution, driven);
-    const holdList = listHolder(driven, log, room);
+    const held = holders(driven, log, room);
     const waits = (wait: ProviderWait) => driven.note.waits(() => waitingForProvider(wait));
-    const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving, holdList, waits };
+    const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving, waits, ...held };
     const conversation = await conversationOf(this.#deps, execution, parts).catch(lastingOrThrow);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
       return 'done';
     }
-    const { system, input } = conversation.task;
-    room.settle(Math.max(heldBytes(log.state), 2 * (system.length + input.length)) + driven.listBytes);
+    settleRoom(room, driven, conversation);
     return this.#serveAndConverse(execution, { ...within, conversation });
   }
 

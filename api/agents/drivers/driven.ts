@@ -40,6 +40,8 @@ export interface Driven extends Leaver {
   place: number | undefined;
   /** Bytes of heap of the registered tools that its model was offered last. */
   listBytes: number;
+  /** Bytes of heap of the arguments of its next call, where they had no room yet. */
+  callBytes: number;
   /** Turns in which a record was added, beside that this replica took over. */
   advances: number;
   /** Says why it waits. */
@@ -66,6 +68,7 @@ export function newDriven(uid: string, note: WaitNote): Driven {
     isHandedOver: false,
     place: undefined,
     listBytes: 0,
+    callBytes: 0,
     advances: 0,
     note,
     ended: Promise.resolve(),

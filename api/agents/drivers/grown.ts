@@ -1,4 +1,5 @@
 import { heldBytes } from '../../../lib/conversation/state.ts';
+import type { ConversationDeps } from '../conversation/conversation-deps.ts';
 import type { ConversationLog } from '../conversation/log.ts';
 import type { Room } from './room.ts';
 
@@ -20,11 +21,39 @@ export async function readInto(room: Room, log: ConversationLog): Promise<Grown 
   return room.fits(held) ? undefined : new Grown(held);
 }
 
+interface HeldBeside {
+  listBytes: number;
+  callBytes: number;
+}
+
+/** Gives back what a conversation that was read does not need. */
+export function settleRoom(room: Room, { listBytes, callBytes }: HeldBeside, conversation: ConversationDeps): void {
+  const { log, task } = conversation;
+  const texts = Math.max(heldBytes(log.state), 2 * (task.system.length + task.input.length));
+  room.settle(texts + listBytes + callBytes);
+}
+
+/** Counts the arguments of the next call of the model; a conversation that is opened anew keeps room for as much. */
+const callHolder =
+  (driven: HeldBeside, { state }: ConversationLog, room: Room) =>
+  (bytes: number): void => {
+    driven.callBytes = bytes;
+    state.callBytes = bytes;
+    const held = heldBytes(state);
+    if (!room.fits(held)) throw new Grown(held);
+  };
+
 /** Counts the tools that a conversation holds beside its texts; one that is opened anew keeps room for as many. */
-export const listHolder =
-  (driven: { listBytes: number }, log: ConversationLog, room: Room) =>
+const listHolder =
+  (driven: HeldBeside, log: ConversationLog, room: Room) =>
   (bytes: number): void => {
     driven.listBytes = bytes;
     const held = heldBytes(log.state) + bytes;
     if (!room.fits(held)) throw new Grown(held);
   };
+
+/** Both count memory that a conversation holds beside its texts. */
+export const holders = (driven: HeldBeside, log: ConversationLog, room: Room) => ({
+  holdList: listHolder(driven, log, room),
+  holdCall: callHolder(driven, log, room),
+});

@@ -7,8 +7,8 @@ import { registeredListBytes } from '../../../lib/tools/registered.ts';
 const ownBytes = 96 * 1024;
 
 /**
- * Texts, and the list of registered tools, are held once, and once more as the body of a request to the model. Arguments of signed
- * calls are held once, and once more as the command of a pod.
+ * Texts, and the list of registered tools, are held once, and once more as the body of a request to the model. Arguments of calls
+ * under way are held once, and once more as the command of a pod.
  */
 const copies = 2;
 
@@ -24,7 +24,9 @@ export const roomLimits = {
   /** One whose size is not known yet, since its log is still to be read. */
   unreadBytes: 512 * 1024,
   /** One of any size: a conversation with more text fails, more signed calls are refused, and no list of tools is longer. */
-  largestBytes: neededFor(conversationLimits.heldBytes + conversationLimits.signedBytes + registeredListBytes),
+  largestBytes: neededFor(
+    conversationLimits.heldBytes + conversationLimits.signedBytes + conversationLimits.callBytes + registeredListBytes,
+  ),
 } as const;
 
 /** The part of a replica's memory that one conversation has, counted by the bytes that it holds. */
