@@ -42,6 +42,20 @@ describe('the archive in the object store of NATS', () => {
     expect((await namesOf(store, 'tenant-a')).flat()).toEqual(['run-2', 'run-1']);
   });
 
+  it('AMB-174 takes records of one execution, and of one name, that are written at once', async () => {
+    const { store } = await open();
+    const again = anEntry(1, { name: 'again' });
+    await store.write(again);
+    for (let round = 0; round < 4; round += 1) {
+      const others = [2, 3].map((second) => anEntry(10 * round + second, { name: 'again' }));
+      const writes = [again, again, ...others].map((entry) => store.write(entry));
+      const readings = Promise.all(Array.from({ length: 5 }, () => store.read('tenant-a', 'again')));
+      expect(await Promise.allSettled(writes)).toEqual(writes.map(() => ({ status: 'fulfilled', value: undefined })));
+      // Between two records of the name there is one of them at any time.
+      expect((await readings).filter((record) => record === undefined)).toEqual([]);
+    }
+  });
+
   it('lists a thousand records in pages, however many names were used again', async () => {
     const { store } = await open();
     for (let second = 1; second <= 1_000; second += 1) {

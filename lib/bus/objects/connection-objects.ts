@@ -36,7 +36,13 @@ export function createConnectionObjects(deps: ConnectionObjectsDeps): Connection
   const open = async (definition: ObjectBucketDefinition): Promise<ObjectBucket> => {
     const { Objm } = await import('@nats-io/obj');
     const store = await new Objm(client).open(bucketName(definition), false);
-    const places = { store, manager, stream: objectStreamName(definition), subjects: objectSubjects(definition) };
+    const places = {
+      client,
+      store,
+      manager,
+      stream: objectStreamName(definition),
+      subjects: objectSubjects(definition),
+    };
     const forget = (): void => void prepared.delete(definition.name);
     return bucketOf(places, { prepare: () => prepare(definition), forget });
   };
@@ -58,6 +64,7 @@ export function createConnectionObjects(deps: ConnectionObjectsDeps): Connection
 }
 
 interface ObjectsDeps {
+  readonly client: Pick<JetStreamClient, 'publish'>;
   readonly store: ObjectStore;
   readonly manager: Pick<JetStreamManager, 'streams' | 'direct'>;
   readonly stream: string;
@@ -122,11 +129,17 @@ async function get(deps: ObjectsDeps, nameOrAlias: string, bytesMax: number): Pr
 /** No name of an object begins so: they are uids. */
 const aliasOf = (alias: string): string => `name/${alias}`;
 
-/** The library does not replace a link. */
-async function point({ store, manager, stream, subjects }: ObjectsDeps, alias: string, to: ObjectInfo): Promise<void> {
+/**
+ * The library does not replace a link, and refuses one where another writer was first. Here one message takes the place of that of
+ * before: the last writer has the name, and a reader finds one of the objects at any time.
+ */
+async function point({ client, subjects }: ObjectsDeps, alias: string, to: ObjectInfo): Promise<void> {
   const name = aliasOf(alias);
-  if ((await store.info(name)) !== null) await manager.streams.purge(stream, { filter: subjects.infoOf(name) });
-  await store.link(name, to);
+  const link = { name, bucket: to.bucket, options: { link: { bucket: to.bucket, name: to.name } } };
+  const { headers } = await import('@nats-io/transport-node');
+  const replacing = headers();
+  replacing.set('Nats-Rollup', 'sub');
+  await client.publish(subjects.infoOf(name), JSON.stringify(link), { headers: replacing });
 }
 
 async function linked({ store }: ObjectsDeps, alias: string): Promise<ObjectInfo | null> {
