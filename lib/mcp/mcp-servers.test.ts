@@ -152,6 +152,31 @@ describe('tools of an MCP server', () => {
     expect(answer).toEqual({ content: shown, structured: { n: 1 }, isError: false });
   });
 
+  it.each([
+    [
+      'digits',
+      '4711',
+      { id: 1_471_199, text: 'id 4711.', other: 12 },
+      { id: '[secret]', text: 'id [secret].', other: 12 },
+    ],
+    [
+      'more digits than a number keeps',
+      '12345678901234567890',
+      { id: Number('12345678901234567890') },
+      { id: '[secret]' },
+    ],
+    ['a word of JSON', 'true', { isNew: true, text: 'so true' }, { isNew: true, text: 'so [secret]' }],
+    ['a sign of JSON', ',', { a: 1, b: 'x,y' }, { a: 1, b: 'x[secret]y' }],
+  ])('with a key of %s get answers that can be read, without the key', async (_title, key, sent, read) => {
+    const server = await startNotes({
+      tools: () => [tool('echo')],
+      call: async () => ({ ...text('x'), structuredContent: sent }),
+    });
+    const servers = follow(entry(server.url, { api_key: new Secret(key), api_key_header: 'X-Key' }));
+    const [echo] = await tools(servers);
+    expect(await echo?.call('acme', { text: '' }, signal())).toMatchObject({ structured: read });
+  });
+
   it('get the key in their requests, and show it nowhere, not even where the server sends it back', async () => {
     const server = await startNotes({
       tools: () => [tool('echo', { description: `key ${canary}` })],

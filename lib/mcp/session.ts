@@ -158,12 +158,26 @@ interface Redactor {
 function redactorOf(key: Secret | undefined): Redactor {
   if (key === undefined) return { text: (text) => text, value: (value) => value };
   const plain = key.reveal();
-  const written = JSON.stringify(plain).slice(1, -1);
+  const text = (shown: string): string => shown.replaceAll(plain, redacted);
+  // A number keeps the first digits of a key of many.
+  const parts = /^\d+$/.test(plain) ? [plain, String(Number(plain))] : [plain];
+  const isKey = (number: number): boolean => parts.some((part) => String(number).includes(part));
+  const written = [JSON.stringify(plain).slice(1, -1), ...parts.slice(1)];
+  // In the text of the JSON, the key may be a part of a number, a word, or a sign between two values.
+  const value = (shown: unknown): unknown => {
+    if (typeof shown === 'string') return text(shown);
+    if (typeof shown === 'number') return isKey(shown) ? redacted : shown;
+    if (Array.isArray(shown)) return shown.map(value);
+    if (!isJsonObject(shown)) return shown;
+    return Object.fromEntries(Object.entries(shown).map(([name, member]) => [text(name), value(member)]));
+  };
   return {
-    text: (text) => text.replaceAll(plain, '[secret]'),
-    value(value) {
-      const text = JSON.stringify(value);
-      return text.includes(written) ? JSON.parse(text.replaceAll(written, '[secret]')) : value;
+    text,
+    value(shown) {
+      const json = JSON.stringify(shown);
+      return written.some((part) => json.includes(part)) ? value(shown) : shown;
     },
   };
 }
+
+const redacted = '[secret]';
