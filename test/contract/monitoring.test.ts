@@ -58,6 +58,14 @@ describe('what the chart watches is what the processes count', () => {
     expect(annotations.summary).toMatch(/\.$/);
   });
 
+  it('a provider that failed at nothing raises no alert: ends that are none of its doing count on no side', () => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'WindlassModelsFail') ?? {};
+    const [failed = '', asked = '', ...more] = [...expr.matchAll(/outcome!~"([^"]*)"/g)].map(([, names]) => names);
+    expect(more).toEqual([]);
+    expect(failed.split('|').toSorted()).toEqual(['aborted', 'internal', 'ok']);
+    expect(asked.split('|').toSorted()).toEqual(['aborted', 'internal']);
+  });
+
   it('the table of docs/operating.md has every alert, and no other', () => {
     const named = [...read('docs/operating.md').matchAll(/^\| `(Windlass\w+)` \|/gm)].map(([, name = '']) => name);
     expect(named).toEqual(rules.map(({ alert }) => alert));
