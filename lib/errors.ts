@@ -65,6 +65,7 @@ export class WaitError extends AppError {
 export type SharedReason = (typeof sharedReasons)[number];
 export const sharedReasons = [
   'AuditUnavailable',
+  'BucketFull',
   'ClassificationFailed',
   'ConfigInvalid',
   'ContentTooLarge',

@@ -9,6 +9,7 @@ export class CommandNotes {
   readonly #sentAt = new Map<string, number>();
   /** The same of the first try of each, whose token sets the time for all. */
   readonly #firstSentAt = new Map<string, number>();
+  #fullSince: number | undefined;
   readonly #cancelled = new Set<string>();
   readonly #unsure = new Set<string>();
   readonly #unreached = new Set<string>();
@@ -38,6 +39,17 @@ export class CommandNotes {
     let first: number | undefined;
     for (const at of this.#firstSentAt.values()) first = Math.min(first ?? at, at);
     return first;
+  }
+
+  /** For how long claims have found no room, in time that never steps: from the first that found none. */
+  fullFor(now: number): number {
+    this.#fullSince ??= now;
+    return now - this.#fullSince;
+  }
+
+  /** A claim has found room. */
+  noteRoom(): void {
+    this.#fullSince = undefined;
   }
 
   /** Commands without an outcome that have left this process, or may have. */

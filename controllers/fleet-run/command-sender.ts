@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { EventBus } from '../../lib/bus/index.ts';
+import { type EventBus, isBusFull } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   createHostCommands,
@@ -43,8 +43,9 @@ export function createCommandSender({ bus, clock, edgeKey, guard }: SenderDeps):
         return await hosts.claim({ commandId, run, node_id: target.node_id, tenant, tool, deadline });
       } catch (error) {
         // The share of the tenant is looked at before the key.
-        if (!(error instanceof AppError) || error.code !== 'limit_exceeded') throw error;
+        if (!(error instanceof AppError) || (error.code !== 'limit_exceeded' && !isBusFull(error))) throw error;
         if ((await hosts.recordOf(commandId)) !== undefined) return false;
+        if (error.code !== 'limit_exceeded') throw error;
         throw new AppError(error.code, error.message, { reason: commandShareUsed, cause: error });
       }
     },

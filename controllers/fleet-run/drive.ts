@@ -1,3 +1,4 @@
+import { isBusFull } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { EdgeOutcome, RecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -55,6 +56,8 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
     isStopped: () => view.progress.isStopped,
     isOver: () => view.isSettled(node),
     onSend: () => view.commands.noteSending(node, deps.clock.now()),
+    isFullForLong: () => view.commands.fullFor(deps.clock.steadyMs()) >= fullPatienceMs(view),
+    onRoom: () => view.commands.noteRoom(),
   }).catch((): Launch => ({ kind: 'unsure' }));
   if (stop.aborted || launched.kind === 'left') return;
   if (launched.kind === 'failed') return void reportResult(deps, view, node, launched.result);
@@ -62,6 +65,10 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
   view.noteSent(node);
   if (launched.kind === 'unsure') view.commands.noteUnsure(node);
 }
+
+/** As long as a command that may have left waits for a bus that is slow. A run over many hosts waits so long once. */
+const fullPatienceMs = ({ policy }: RunView): number =>
+  Math.max(policy.per_target_deadline_secs * 1_000, fleetRunLimits.unreachableMs);
 
 /** `StopAfter` cancels nothing: to a host whose command has not left the run never came. */
 function noteStopped(deps: DriveDeps, view: RunView, node: string): void {
@@ -85,8 +92,8 @@ async function isUnclaimed(sender: CommandSender, view: RunView, node: string): 
   try {
     return await sender.claim(view.commandOf(node));
   } catch (error) {
-    // The tenant may claim no more, and this command was not claimed before (`CommandSender.claim`).
-    if (error instanceof AppError && error.code === 'limit_exceeded') return true;
+    // There is no room for a claim, and this command was not claimed before (`CommandSender.claim`).
+    if (isBusFull(error) || (error instanceof AppError && error.code === 'limit_exceeded')) return true;
     throw error;
   }
 }

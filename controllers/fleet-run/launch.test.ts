@@ -69,6 +69,7 @@ async function launched(given: Given) {
   let done = false;
   let held = 0;
   let turns = 0;
+  let fullSince: number | undefined;
   const end = launch(
     { sender, clock },
     {
@@ -84,6 +85,8 @@ async function launched(given: Given) {
       isStopped: () => tries >= stopAtTry || claimed >= stopAtClaim || turns >= stopAtTurn,
       isOver: () => tries >= overAtTry,
       onSend: () => undefined,
+      isFullForLong: () => clock.now() - (fullSince ??= clock.now()) >= 60_000,
+      onRoom: () => (fullSince = undefined),
     },
   );
   void end.then(() => (done = true));
@@ -174,6 +177,27 @@ describe('handing a command over', () => {
     expect(ms).toBeGreaterThanOrEqual(60_000);
     expect((await launched({ sends: [full], stopAtTry: 1 })).end).toEqual({ kind: 'stopped' });
     expect((await launched({ sends: [late, full] })).end).toEqual({ kind: 'unsure' });
+  });
+
+  it.each([
+    new AppError('unavailable', 'too many commands of hosts', { reason: 'BucketFull' }),
+    new AppError('unavailable', 'no room', {
+      reason: 'EventBusUnavailable',
+      cause: Object.assign(new Error('x'), { code: 10_047 }),
+    }),
+  ])('EDGE-RES-26 waits a while for room for its claim, and ends with %s', async (full) => {
+    const { end, ms } = await launched({ claim: full, mayBeSent: false });
+    expect(end).toEqual({
+      kind: 'failed',
+      result: { outcome: 'err', code: 'BucketFull', message: full.message, exit_code: 0 },
+    });
+    expect(ms).toBeGreaterThanOrEqual(60_000);
+    expect(ms).toBeLessThan(63_000);
+    const late = [...Array<Error>(50).fill(full), true];
+    expect((await launched({ claim: late, mayBeSent: false })).end).toEqual({ kind: 'sent' });
+    // Each claim that finds room begins the time anew; the bus may be away for as long as it likes.
+    const away = [full, ...Array<Error>(100).fill(noBus), true];
+    expect((await launched({ claim: away, mayBeSent: false })).end).toEqual({ kind: 'sent' });
   });
 
   it('fails at once for what no other try can mend', async () => {

@@ -1,3 +1,4 @@
+import { isBusFull } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type EdgeOutcome, edgeUnavailableReason, isEdgeUnavailable, isUnsent } from '../../lib/edge/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
@@ -41,6 +42,10 @@ interface Launching {
   readonly isOver: () => boolean;
   /** The command may leave from now on. */
   readonly onSend: () => void;
+  /** Claims find no room. True: for so long that the run waits for none any more. */
+  readonly isFullForLong: () => boolean;
+  /** One has found room. */
+  readonly onRoom: () => void;
 }
 
 /**
@@ -91,14 +96,23 @@ async function send(deps: LaunchDeps, launching: Launching, { isFirst, goodUntil
 async function claim(deps: LaunchDeps, launching: Launching): Promise<Permit | EdgeOutcome> {
   const until = launching.mayBeSent ? await launching.newUntil?.() : undefined;
   try {
-    if ((await deps.sender.claim(launching.command)) || !launching.mayBeSent) {
-      return until === undefined ? { isFirst: true } : permitUntil(deps, until, claimsLost);
-    }
+    const isFirst = await deps.sender.claim(launching.command);
+    launching.onRoom();
+    if (!isFirst && launching.mayBeSent) return await permitAgain(deps, launching);
+    return until === undefined ? { isFirst: true } : permitUntil(deps, until, claimsLost);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'limit_exceeded') return err(error.reason, error.message);
-    throw error;
+    const refusal = refusalOf(error, launching);
+    if (refusal === undefined) throw error;
+    // Where the claims of earlier processes are lost, one of them may have sent it.
+    return until === undefined ? refusal : outcomeUnknown(claimsLost);
   }
-  return permitAgain(deps, launching);
+}
+
+/** A claim that finds no room was not made before, and is worth another try for a while. */
+function refusalOf(error: unknown, { isFullForLong }: Launching): EdgeOutcome | undefined {
+  if (!(error instanceof AppError)) return undefined;
+  if (error.code === 'limit_exceeded') return err(error.reason, error.message);
+  return isBusFull(error) && isFullForLong() ? err('BucketFull', error.message) : undefined;
 }
 
 /** For a command that an earlier process claimed, and may have sent. */

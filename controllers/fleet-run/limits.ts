@@ -21,6 +21,8 @@ export const fleetRunLimits = {
   /** A host whose stream is away may come back within this time; then its command fails. */
   unreachableMs: 15_000,
   retryMs: 1_000,
+  /** A run that cannot begin waits for so long, or for the deadline of its commands where that is longer. */
+  beginWaitMs: 300_000,
   /** Wait before a run whose namespace is no tenant is looked at again: its label may return, and wakes no run. */
   tenantAgainMs: 10_000,
   /** A cancellation without an answer is sent again after so long. */

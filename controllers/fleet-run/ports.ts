@@ -21,7 +21,7 @@ export interface FleetCommand {
 export interface CommandSender {
   /**
    * False: the command was claimed before. Exactly one of several callers gets true. Throws AppError `limit_exceeded` where
-   * it was not, and the tenant may claim no more.
+   * it was not, and the tenant may claim no more, or one of which `isBusFull` is true where no tenant can.
    */
   claim(command: FleetCommand): Promise<boolean>;
   /** Whether the tenant may claim so many commands now. It claims none. */

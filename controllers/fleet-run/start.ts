@@ -2,12 +2,11 @@ import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import { unlessBeingDeleted } from '../../lib/being-deleted.ts';
-import { AppError } from '../../lib/errors.ts';
 import { fleetHostsOf } from '../../lib/fleet/fleet-host.ts';
 import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
-import { type KubeClient, KubeError } from '../../lib/kube/index.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { FleetCapable } from '../../lib/tools/fleet-capable.ts';
@@ -23,6 +22,7 @@ import type { CommandSender } from './ports.ts';
 import { storeTargets } from './records.ts';
 import type { RunViews } from './run-views.ts';
 import { statusWith } from './status.ts';
+import { answerOf, isRefused, NotYet, storedOr, waitToBegin } from './wait-to-begin.ts';
 
 export interface StartDeps extends FinishDeps, AskSurroundingsDeps {
   readonly kube: FinishDeps['kube'] & Pick<KubeClient, 'list'>;
@@ -46,16 +46,15 @@ export async function fixTargets(deps: StartDeps, run: FleetRun): Promise<Reconc
   try {
     return await beginFor(deps, run, tenant);
   } catch (error) {
-    // The gateway or the event bus cannot be asked.
-    if (!(error instanceof AppError) || error.code !== 'unavailable' || error instanceof KubeError) throw error;
-    return { requeueAfterMs: fleetRunLimits.retryMs, reason: error.reason };
+    if (!(error instanceof NotYet)) throw error;
+    return waitToBegin(deps, run, error.why, (why) => refuse(deps, run, why));
   }
 }
 
 async function beginFor(deps: StartDeps, run: FleetRun, tenant: string): Promise<ReconcileResult> {
   const begun = await beginSurely(deps, run, await isCapable(deps, tenant, run));
   if (begun.kind === 'refused') return refuseInTime(deps, run, begun.why, begun.targets);
-  const full = await refusalForRoom(deps, tenant, begun.targets.resolved.length);
+  const full = await answerOf(refusalForRoom(deps, tenant, begun.targets.resolved.length), 'bus');
   if (full !== undefined) return refuse(deps, run, full, begun.targets);
   const now = deps.clock.now();
   const held = await hold(deps, run);
@@ -65,7 +64,7 @@ async function beginFor(deps: StartDeps, run: FleetRun, tenant: string): Promise
     in_flight: 0,
     summary: noSummary,
     ...counts(begun.targets),
-    ...(await storeTargets(deps.store, run, begun.targets)),
+    ...(await storedOr(storeTargets(deps.store, run, begun.targets))),
   });
   const written = await write(deps, held, status);
   const fact = startFact(written);
@@ -92,9 +91,9 @@ async function withGroup<R>(
   return group?.metadata.namespace === namespace && group !== undefined ? use(group, task) : task(undefined);
 }
 
-/** A run of one host may ask for any tool. Throws AppError `unavailable` while the gateway cannot be asked. */
+/** A run of one host may ask for any tool. Throws NotYet while the gateway cannot be asked. */
 const isCapable = async ({ fleetCapable }: StartDeps, tenant: string, { spec }: FleetRun): Promise<boolean> =>
-  spec.target.Node !== undefined || (await fleetCapable(tenant, spec.tool));
+  spec.target.Node !== undefined || (await answerOf(fleetCapable(tenant, spec.tool), 'gateway'));
 
 const counts = ({ resolved, skipped }: FrozenTargets) => ({
   targets_resolved: resolved.length,
@@ -132,7 +131,14 @@ async function refuse(
   why: RefusedRun,
   targets?: FrozenTargets,
 ): Promise<ReconcileResult> {
-  const fields = targets === undefined ? {} : { ...counts(targets), ...(await storeTargets(deps.store, run, targets)) };
+  const fields = targets === undefined ? {} : { ...counts(targets), ...(await tryStore(deps, run, targets)) };
   const summary = { ...noSummary, not_started: targets?.resolved.length ?? 0 };
   return finish(deps, run, { ...why, outcome: 'refused', summary }, fields);
 }
+
+/** A run that sends nothing is refused also where its targets cannot be stored. */
+const tryStore = ({ store }: StartDeps, run: FleetRun, targets: FrozenTargets) =>
+  storeTargets(store, run, targets).catch((error: unknown) => {
+    if (isRefused(error)) return {};
+    throw error;
+  });

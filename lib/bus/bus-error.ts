@@ -1,4 +1,4 @@
-import { AppError, messageOf } from '../errors.ts';
+import { AppError, hasReason, messageOf } from '../errors.ts';
 
 /** Error codes of JetStream's API (nats-server, errors.json). */
 export const errorCodes = {
@@ -45,6 +45,13 @@ export function isNo(error: unknown): boolean {
 /** Names of our error and of the library's. */
 const noNames: ReadonlySet<string> = new Set(['StreamRefusal', 'JetStreamApiError', 'PermissionViolationError']);
 
+/** Codes of a server that has no room for a message: of its memory, of its disk, or of the stream. */
+const noRoomCodes: ReadonlySet<unknown> = new Set([10_023, 10_028, 10_047, 10_077]);
+
+/** Whether a write finds no room, in the bucket or at the server. There may be some later. */
+export const isBusFull = (error: unknown): boolean =>
+  hasReason(error, 'BucketFull') || (error instanceof AppError && noRoomCodes.has(codeOf(error.cause)));
+
 /** The error that callers get for a failure at the bus. */
 export function busError(error: unknown): AppError {
   if (error instanceof AppError) return error;
@@ -54,7 +61,8 @@ export function busError(error: unknown): AppError {
       cause: error,
     });
   }
-  return new AppError('unavailable', `the event bus did not answer: ${messageOf(error)}`, {
+  const what = noRoomCodes.has(codeOf(error)) ? 'has no room' : 'did not answer';
+  return new AppError('unavailable', `the event bus ${what}: ${messageOf(error)}`, {
     reason: 'EventBusUnavailable',
     cause: error,
   });

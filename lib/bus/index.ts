@@ -1,4 +1,5 @@
 export { type AuditEntry, type AuditTrail, createAuditTrail } from './audit.ts';
+export { isBusFull } from './bus-error.ts';
 export type { KeyRoom } from './kv/key-room.ts';
 export { ShareUsedError } from './kv/share-used-error.ts';
 export { buckets } from './kv/buckets.ts';

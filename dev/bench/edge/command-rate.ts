@@ -111,6 +111,8 @@ function handingOver(sender: Sender): (command: FleetCommand) => Promise<unknown
         isStopped: () => false,
         isOver: () => false,
         onSend: () => undefined,
+        isFullForLong: () => false,
+        onRoom: () => undefined,
       },
     );
 }
