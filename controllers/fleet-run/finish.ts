@@ -40,11 +40,11 @@ export async function finish(
   const isExpected = end.outcome === 'cancelled' || (end.outcome === 'complete' && reason === 'Completed');
   const type = isExpected ? 'Normal' : 'Warning';
   deps.events.record({ resource: fleetRuns, object: written, type, reason, action: 'Reconcile', note: message });
-  return afterwards(deps, written);
+  return afterEnd(deps, written);
 }
 
 /** A run that has ended needs no view any more, and is deleted when its time is over. */
-export async function afterwards(deps: FinishDeps, ended: FleetRun): Promise<ReconcileResult> {
+export async function afterEnd(deps: FinishDeps, ended: FleetRun): Promise<ReconcileResult> {
   deps.views.close(ended.metadata.uid ?? '');
   const fact = endFact(ended);
   if (fact !== undefined) deps.facts.raise(fact);

@@ -8,7 +8,7 @@ import { findAgain } from '../../lib/kube/index.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { abandon, type LeaveDeps, leave } from './deletion.ts';
 import { drive } from './drive.ts';
-import { afterwards, finish, noSummary, write } from './finish.ts';
+import { afterEnd, finish, noSummary, write } from './finish.ts';
 import { hold, isHeld } from './finalizer.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { RecordStore } from './record-parts.ts';
@@ -36,7 +36,7 @@ export function createFleetRunReconcile(deps: FleetRunDeps) {
       return undefined;
     }
     const { phase, started_at: startedAt } = run.status ?? {};
-    if (phase === 'Ended') return afterwards(deps, run);
+    if (phase === 'Ended') return afterEnd(deps, run);
     return startedAt === undefined ? start(deps, run) : follow(deps, run);
   };
 }

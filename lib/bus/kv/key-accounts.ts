@@ -183,7 +183,7 @@ function blocksFor(keys: number, own: number, free: number): number {
   return blocks;
 }
 
-/** Of the chart: the room for the keys of a bucket. */
+/** The value of the chart that bounds the keys of a bucket. */
 const setting = 'nats.keys.maxMb';
 
 const full = (definition: BucketDefinition): AppError =>

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { type BucketDefinition, heldIn, insteadOf } from './bucket-definition.ts';
 
-/** What a tenant has of a bucket. */
+/** The part of a bucket that a tenant has. */
 interface UsedShare {
   /** Its keys. They are counted in blocks. */
   readonly used: number;
