@@ -87,6 +87,7 @@ function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<Reconc
 }
 
 async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<ReconcileResult> {
+  noteParts(run, view);
   const fields = takeCancel(run, view);
   const isDue = deps.clock.steadyMs() >= view.statusDueAt;
   if (isDue) endRevoked(deps, view);
@@ -100,6 +101,13 @@ async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<R
   const { lookAt = Number.POSITIVE_INFINITY } = view.progress.next(now);
   const next = Math.min(lookAt, view.statusDueAt);
   return { requeueAfterMs: Math.max(fleetRunLimits.pauseMs, next - now), reason: 'under way' };
+}
+
+/** A status whose answer was lost has a part that this process would store again. Parts have the oldest outcomes, in their order. */
+function noteParts({ status }: FleetRun, view: RunView): void {
+  const stored = (status?.per_node_ref ?? []).reduce((sum, { nodes }) => sum + nodes, 0);
+  const unknown = stored - view.waiting.stored;
+  if (unknown > 0) view.noteStored(unknown);
 }
 
 /** requirements AMB-109: what a cancellation meets is counted when it is taken up, and written until the status has it. */
