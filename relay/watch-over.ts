@@ -2,6 +2,7 @@ import type { EventBus } from '../lib/bus/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import { edgeBuckets, edgeLimits, type HeldStream, type LivingRelay } from '../lib/edge/index.ts';
 import { messageOf } from '../lib/errors.ts';
+import { isRetryable } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
 import { busLost } from './explained.ts';
 import { changeStatus, type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from './hosts/host-store.ts';
@@ -33,7 +34,6 @@ const patienceMs = 10_000;
 export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promise<void> {
   const { clock, bus, streams, staleMs, keepHeapSmall = () => undefined } = deps;
   // Each by itself: a server that does not answer holds up neither the tick nor the sign of life.
-  const heartbeats = beside(deps, () => streams.checkHeartbeats());
   const ending = beside(deps, () => streams.endAll(busLost(), false));
   const entries = beside(deps, () => streams.renewEntries());
   const signOfLife = beside(deps, () => sayAlive(deps));
@@ -42,11 +42,13 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
   const pace = createSweepPace({ clock, staleMs });
   const noteWave = createHeapPace(keepHeapSmall);
   let awaySince: number | undefined;
+  let looked: Promise<void> | undefined;
   for (let tick = 0; !signal.aborted; tick += 1) {
     const now = clock.steadyMs();
     awaySince = bus.problem() === undefined ? undefined : (awaySince ?? now);
     if (awaySince !== undefined && now - awaySince >= patienceMs) ending.run();
-    heartbeats.run();
+    // A write that hangs keeps no later look from those that fall silent meanwhile.
+    looked = streams.checkHeartbeats();
     if (tick % renewEvery === 0) entries.run();
     if (tick % aliveEvery === 0) signOfLife.run();
     const isComing = waves.isComing();
@@ -54,7 +56,7 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
     if (pace.isDue(isComing)) sweep.run();
     await clock.sleep(tickMs, signal);
   }
-  await Promise.all([heartbeats, ending, entries, signOfLife, sweep].map((job) => job.last()));
+  await Promise.all([looked, ...[ending, entries, signOfLife, sweep].map((job) => job.last())]);
 }
 
 interface Beside {
@@ -100,10 +102,23 @@ async function markLost(deps: WatchOverDeps): Promise<void> {
       if (isRevocationUnwritten(host)) await streams.writeRevocation(host);
       if (!isOpen(host) || streams.has(uid)) continue;
       const entry = (await held.get(uid))?.value;
-      if (!isWithinGrace(deps, entry) && !(await isAlive(entry?.relay))) await markOne(deps, host, uid);
+      if (!isWithinGrace(deps, entry) && !(await isAlive(entry?.relay))) await markUnlessRefused(deps, host, uid);
     }
   };
-  await Promise.all(Array.from({ length: lookUpsAtOnce }, look));
+  // Also those that go on after another one has failed: two sweeps at once would ask twice.
+  const ends = await Promise.allSettled(Array.from({ length: lookUpsAtOnce }, look));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+/** A host whose write is refused keeps no other from its own. Rejects where the server does not answer. */
+async function markUnlessRefused(deps: WatchOverDeps, host: StoredHost, uid: string): Promise<void> {
+  try {
+    await markOne(deps, host, uid);
+  } catch (error) {
+    if (isRetryable(error)) throw error;
+    const node = host.object.status?.node_id;
+    deps.logger.warn({ node, state: 'Disconnected', problem: messageOf(error) }, 'host state not written');
+  }
 }
 
 async function markOne({ hosts, streams, clock }: WatchOverDeps, host: StoredHost, uid: string): Promise<void> {

@@ -58,8 +58,8 @@ it('asks the API server about 64 hosts at most at once, and writes them all', as
   const states = new HostStates(deps, { isOpen: () => true, onLost: (stream) => void lost.push(stream) });
   const streams: LiveStream[] = [];
   for (let index = 0; index < 200; index += 1) streams.push(await begun(hosts, index % 2 === 0 ? 'acme' : 'umbra'));
-  const written = await Promise.all(streams.map((stream) => states.report(stream, 'Connected')));
-  expect(written.every(Boolean)).toBe(true);
+  const written = await Promise.all(streams.map((stream) => states.report(stream)));
+  expect(new Set(written)).toEqual(new Set(['done']));
   expect(lost).toEqual([]);
   expect([...hosts.known()].map(({ object }) => object.status?.status)).toEqual(streams.map(() => 'Connected'));
   expect(most).toBeGreaterThan(32);
@@ -121,7 +121,7 @@ it('EDGE-FLOW-17 leaves a host Unhealthy that fell silent before its turn', asyn
   const silent = streams[299];
   if (silent === undefined) throw new Error('no stream');
   silent.isUnhealthy = true;
-  await states.report(silent, 'Unhealthy');
+  await states.report(silent);
   await Promise.all(confirmed);
   expect([...hosts.known()].filter(({ object }) => object.status?.status === 'Connected')).toHaveLength(299);
   expect((await hosts.find('acme', silent.facts.nodeId))?.object.status?.status).toBe('Unhealthy');
@@ -134,7 +134,7 @@ it('EDGE-RES-09 warns of tools and labels that are left out, once for each write
   const deps = { clock: fast, logger: { ...silentLogger, warn }, hosts, heartbeatMs: 30_000 };
   const states = new HostStates(deps, { isOpen: () => true, onLost: () => undefined });
   stream.capabilities = { ...capabilities, facts_left_out: 3 };
-  for (let turn = 0; turn < 3; turn += 1) await states.report(stream, 'Connected');
+  for (let turn = 0; turn < 3; turn += 1) await states.report(stream);
   const facts = { node: stream.facts.nodeId, leftOut: 3 };
   expect(warn.mock.calls).toEqual([[facts, 'tools and labels of a host left out: they are too long together']]);
 });
@@ -186,7 +186,8 @@ it('EDGE-RES-06 a state begins when it is first written, whatever else is writte
   for (const state of ['Connected', 'Connected', 'Unhealthy', 'Disconnected'] as const) {
     now += 1_000;
     stream.capabilities = { ...capabilities, os: `linux ${now}` };
-    await states.report(stream, state);
+    stream.isUnhealthy = state === 'Unhealthy';
+    await (state === 'Disconnected' ? states.reportEnd(stream) : states.report(stream));
     const status = (await hosts.find('acme', stream.facts.nodeId))?.object.status;
     found.push([status?.status, status?.since, status?.capabilities?.os === `linux ${now}`]);
   }

@@ -2,6 +2,7 @@ import type { EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { isRetryable } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
 import { createTokenBuckets, type TokenBuckets } from '../../lib/token-buckets.ts';
@@ -14,6 +15,7 @@ import {
 } from '../hosts/host-store.ts';
 import type { LiveStream } from './live-stream.ts';
 import { createLookUps, type LookUps } from './look-ups.ts';
+import type { WriteEnd } from './silent-hosts.ts';
 
 interface HostStatesDeps {
   readonly clock: Clock;
@@ -37,6 +39,14 @@ interface StreamView {
   isOpen(stream: LiveStream): boolean;
   /** The host of the stream is revoked or gone. */
   onLost(stream: LiveStream): void;
+}
+
+/** A state to write, as it is whenever it is asked for. */
+interface Reported {
+  readonly stream: LiveStream;
+  readonly stateOf: () => EdgeHostState;
+  /** Whether nothing is to be written any more. */
+  readonly isStale: () => boolean;
 }
 
 interface ReportOptions {
@@ -66,6 +76,8 @@ export class HostStates {
   readonly #checkpoints: TokenBuckets;
   readonly #calls: FairPool;
   readonly #lookUps: LookUps;
+  /** Streams whose checkpoint is under way, and whether another heartbeat has asked for one since. */
+  readonly #underWay = new Map<LiveStream, 'once' | 'again'>();
 
   constructor(deps: HostStatesDeps, view: StreamView) {
     this.#deps = deps;
@@ -85,34 +97,40 @@ export class HostStates {
     stream.hurry = hurry;
     using given = await turn;
     let found: StoredHost | undefined;
-    const state = stream.isUnhealthy ? 'Unhealthy' : 'Connected';
-    await this.report(stream, state, { known: given.host, onFound: (host) => (found = host) });
+    await this.report(stream, { known: given.host, onFound: (host) => (found = host) });
     stream.forgetHurry();
     return found;
   }
 
   /**
-   * Writes the state of a host where it is news, and answers whether it is stored. A host that is revoked or gone by now loses
-   * its stream. A failed write is tried again: Connected at the next heartbeat, Unhealthy at the next look. Capabilities that
-   * come faster than checkpoints wait for a later one.
+   * Writes the state of the host of an open stream as it is at the moment of the write, where that is news. A host that is revoked
+   * or gone by now loses its stream. A failed write is tried again: Connected at the next heartbeat, Unhealthy at the next look.
+   * Capabilities that come faster than checkpoints wait for a later one. Never rejects.
    */
-  async report(
-    stream: LiveStream,
-    state: Exclude<EdgeHostState, 'Revoked'>,
-    { known, onFound }: ReportOptions = byItself,
-  ): Promise<boolean> {
+  report(stream: LiveStream, options: ReportOptions = byItself): Promise<WriteEnd> {
+    const stateOf = (): EdgeHostState => (stream.isUnhealthy ? 'Unhealthy' : 'Connected');
+    return this.#report({ stream, stateOf, isStale: () => !this.#view.isOpen(stream) }, options);
+  }
+
+  /** Writes that the stream of a host is over. Never rejects. */
+  reportEnd(stream: LiveStream): Promise<WriteEnd> {
+    return this.#report({ stream, stateOf: () => 'Disconnected', isStale: () => false }, byItself);
+  }
+
+  async #report({ stream, stateOf, isStale }: Reported, { known, onFound }: ReportOptions): Promise<WriteEnd> {
     const { clock, hosts, logger } = this.#deps;
     const of = { tenant: stream.host.tenant, nodeId: stream.facts.nodeId };
     let counts = false;
+    let state = stateOf();
     // Also where the server turns out to have them: asking it costs as well.
     let mayWrite = stream.hasNews && this.#checkpoints.take(stream.uid);
     try {
       using _place = this.#calls.tryEnter(of) ?? (await this.#calls.enter(of));
       // It may have ended while it waited: the end of it is written, and nothing after that.
-      const isStale = (): boolean => state !== 'Disconnected' && !this.#view.isOpen(stream);
-      if (isStale()) return false;
+      if (isStale()) return 'done';
       const newsOf = (host: StoredHost): EdgeHostStatus | undefined => {
         onFound(host);
+        state = stateOf();
         const status = isRevoked(host) ? undefined : host.object.status;
         counts = status !== undefined;
         if (status === undefined) return undefined;
@@ -126,25 +144,43 @@ export class HostStates {
       await changeStatus(hosts, of, (host) => (isStale() ? undefined : newsOf(host)), known);
       // It may have been revoked after its token was read, and before its stream was looked for.
       if (!counts) this.#view.onLost(stream);
-      if (state === 'Connected') stream.isUnwritten = false;
-      return true;
+      // The daemon may have spoken during the write.
+      stream.isUnwritten = state !== stateOf();
+      return 'done';
     } catch (error) {
-      if (state === 'Unhealthy') stream.isUnhealthy = false;
-      else stream.isUnwritten = true;
+      stream.isUnwritten = true;
       if (mayWrite) {
         this.#checkpoints.giveBack(stream.uid);
         stream.hasNews = true;
       }
       logger.warn({ node: of.nodeId, state, problem: messageOf(error) }, 'host state not written');
-      return false;
+      return isRetryable(error) ? 'unanswered' : 'refused';
     }
   }
 
-  /** Result of a heartbeat: whether the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
-  async checkpoint(stream: LiveStream): Promise<void> {
+  /**
+   * Result of a heartbeat: writes that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). The stream does not
+   * wait for it: a daemon whose words are not read while the server is slow would be taken for silent.
+   */
+  checkpoint(stream: LiveStream): void {
     const isBack = stream.isUnhealthy || stream.isUnwritten;
     stream.isUnhealthy = false;
-    if (isBack || (stream.hasNews && this.#checkpoints.isDue(stream.uid))) await this.report(stream, 'Connected');
+    if (!isBack && !this.#isNewsDue(stream)) return;
+    if (this.#underWay.has(stream)) this.#underWay.set(stream, 'again');
+    else void this.#checkpointWhileAsked(stream);
+  }
+
+  #isNewsDue(stream: LiveStream): boolean {
+    return stream.hasNews && this.#checkpoints.isDue(stream.uid);
+  }
+
+  /** One at a time of each stream, and once more for the heartbeats that came meanwhile. */
+  async #checkpointWhileAsked(stream: LiveStream): Promise<void> {
+    do {
+      this.#underWay.set(stream, 'once');
+      await this.report(stream);
+    } while (this.#underWay.get(stream) === 'again' && (stream.isUnwritten || this.#isNewsDue(stream)));
+    this.#underWay.delete(stream);
   }
 
   #withNews(status: EdgeHostStatus, { facts, capabilities }: LiveStream): EdgeHostStatus {

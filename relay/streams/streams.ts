@@ -10,6 +10,7 @@ import { endInTurns } from './end-in-turns.ts';
 import { Entries, replacedReason } from './entries.ts';
 import { HostStates } from './host-states.ts';
 import { hostRevoked, type LiveStream } from './live-stream.ts';
+import { SilentHosts } from './silent-hosts.ts';
 
 interface StreamsDeps {
   readonly clock: Clock;
@@ -35,6 +36,7 @@ export class Streams {
   readonly #expected = new Map<string, number>();
   readonly #entries: Entries;
   readonly #states: HostStates;
+  readonly #silent: SilentHosts;
   #arrivals = 0;
   #isStopping = false;
 
@@ -48,10 +50,9 @@ export class Streams {
       deps,
       ifOpen((stream) => stream.end(replaced())),
     );
-    this.#states = new HostStates(deps, {
-      isOpen: (stream) => this.#open.get(stream.uid) === stream,
-      onLost: ifOpen((stream) => this.#revoke(stream)),
-    });
+    const isOpen = (stream: LiveStream): boolean => this.#open.get(stream.uid) === stream;
+    this.#states = new HostStates(deps, { isOpen, onLost: ifOpen((stream) => this.#revoke(stream)) });
+    this.#silent = new SilentHosts({ ...deps, isOpen, write: (stream) => this.#states.report(stream) });
     deps.hosts.onChange((uid, host) => {
       const stream = this.#open.get(uid);
       if (stream === undefined) {
@@ -144,12 +145,12 @@ export class Streams {
     // A relay that stops leaves the rest to those that keep running, so that its restart is not a write for each host.
     if (!isFree || this.#isStopping) return;
     await this.#deps.clock.sleep(edgeLimits.disconnectGraceMs);
-    if (!(await this.#entries.isHeld(stream.uid))) await this.#states.report(stream, 'Disconnected');
+    if (!(await this.#entries.isHeld(stream.uid))) await this.#states.reportEnd(stream);
   }
 
-  /** The writes of a heartbeat: that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
-  checkpoint(stream: LiveStream): Promise<void> {
-    return this.#states.checkpoint(stream);
+  /** Begins the writes of a heartbeat: that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
+  checkpoint(stream: LiveStream): void {
+    this.#states.checkpoint(stream);
   }
 
   /** A message for a command that the host does not have: one line of the log a minute and stream. */
@@ -170,15 +171,12 @@ export class Streams {
     stream.lastHeard = this.#deps.clock.steadyMs();
   }
 
-  /** Looks once at every stream: who has been silent for too long is Unhealthy (AMB-096). */
-  async checkHeartbeats(): Promise<void> {
-    const now = this.#deps.clock.steadyMs();
-    for (const stream of this.#open.values()) {
-      if (stream.isUnhealthy || now - stream.lastHeard <= this.#deps.staleMs) continue;
-      stream.isUnhealthy = true;
-      // One attempt a look is enough where the server does not answer.
-      if (!(await this.#states.report(stream, 'Unhealthy'))) return;
-    }
+  /**
+   * Looks once at every stream: who has been silent for too long is Unhealthy (AMB-096). Resolves when that is written, as far as
+   * the server takes it; another look may begin before. Never rejects.
+   */
+  checkHeartbeats(): Promise<void> {
+    return this.#silent.look(this.#open.values());
   }
 
   /** Writes the entries again that are half of their time old. */
@@ -245,7 +243,7 @@ export class Streams {
   #correct(stream: LiveStream): void {
     const state = stream.isUnhealthy ? 'Unhealthy' : 'Connected';
     const stored = stream.host.object.status?.status;
-    if (stored !== undefined && stored !== state) void this.#states.report(stream, state);
+    if (stored !== undefined && stored !== state) void this.#states.report(stream);
   }
 }
 

@@ -55,7 +55,8 @@ export async function takeEvent(deps: TakeEventDeps, stream: LiveStream, event: 
       throw new AppError('invalid', 'hello is the first message of a stream, and comes once');
     case 'heartbeat':
       deps.streams.heard(stream);
-      return deps.streams.checkpoint(stream);
+      deps.streams.checkpoint(stream);
+      return;
     case 'capabilityUpdate':
       stream.capabilities = capabilitiesOf(event.value.capabilities);
       stream.hasNews = true;

@@ -169,8 +169,10 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'lib/word-search.ts': 'searches, one at a time',
   'relay/hosts/live-hosts.ts': 'reads of hosts',
   'relay/rpc/challenge-limit.ts': 'proofs',
+  'relay/rpc/rotate-limit.ts': 'proofs, and reads and writes of hosts',
   'relay/streams/entries.ts': 'writes',
   'relay/streams/host-states.ts': 'calls',
+  'relay/streams/silent-hosts.ts': 'writes',
   'relay/streams/take-event.ts': 'turns at the bus',
   'relay/streams/tenant-streams.ts': 'streams',
 };
