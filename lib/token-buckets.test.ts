@@ -58,3 +58,17 @@ describe('token buckets', () => {
     expect([taken('a', 3), taken('b', 3)]).toEqual([0, 3]);
   });
 });
+
+it('says how long until one is due, also to the last that was refused', () => {
+  let now = 0;
+  const buckets = createTokenBuckets({ nowMs: () => now, burst: 2, intervalMs: 60_000, keysMax: 10 });
+  expect(buckets.waitMs('a')).toBe(0);
+  for (let turn = 0; turn < 3; turn += 1) buckets.take('a');
+  expect(buckets.waitMs('a')).toBe(60_000);
+  now += 45_000;
+  expect(buckets.take('a')).toBe(false);
+  expect(buckets.waitMs('a')).toBe(15_000);
+  now += 15_000;
+  expect(buckets.waitMs('a')).toBe(0);
+  expect(buckets.take('a')).toBe(true);
+});

@@ -6,6 +6,8 @@ export interface TokenBuckets {
   isDue(key: string): boolean;
   /** The same; it counts from then on. */
   take(key: string): boolean;
+  /** How long until the key may have one; 0 where it may now. */
+  waitMs(key: string): number;
   /** It was not used. */
   giveBack(key: string): void;
 }
@@ -40,6 +42,7 @@ export function createTokenBuckets({ nowMs, burst, intervalMs, keysMax }: TokenB
       buckets.set(key, { left: left < 1 ? left : left - 1, at: nowMs() });
       return left >= 1;
     },
+    waitMs: (key) => Math.max(0, 1 - filled(key)) * intervalMs,
     giveBack(key) {
       const tokens = buckets.get(key);
       if (tokens !== undefined) buckets.set(key, { ...tokens, left: Math.min(burst, tokens.left + 1) });

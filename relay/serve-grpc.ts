@@ -28,12 +28,13 @@ import { addressOf, createAttestLimit } from './rpc/attest-limit.ts';
 import { createChallengeLimit } from './rpc/challenge-limit.ts';
 import { attestNode, challengeNode, type EnrollDeps } from './rpc/enroll.ts';
 import { type RotateDeps, rotateEdgeKey } from './rpc/rotate.ts';
+import { createRotateLimit } from './rpc/rotate-limit.ts';
 import type { TrustedProxies } from './rpc/trusted-proxies.ts';
 import type { SentCommands } from './sent-commands.ts';
 import { connectEdge } from './streams/connect-edge.ts';
 import type { Streams } from './streams/streams.ts';
 
-interface RelayGrpcDeps extends ReportDeps, EnrollDeps, Omit<RotateDeps, 'keyHolders'> {
+interface RelayGrpcDeps extends ReportDeps, EnrollDeps, Omit<RotateDeps, 'keyHolders' | 'rotations'> {
   readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly streams: Streams;
   readonly results: Pick<EdgeResults, 'publish'>;
@@ -87,7 +88,7 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
     services: [
       ...(isWorker
         ? []
-        : [nodeService({ ...deps, keyHolders: createKeyHolders(deps.hosts) }, options, draining.signal)]),
+        : [nodeService({ ...deps, ...ofRotations(deps) }, options, draining.signal)]),
       { definition: bounded(HealthService), implementation: { ...health.implementation } },
       {
         definition: bounded(ServerReflectionService),
@@ -96,6 +97,11 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
     ],
   });
 }
+
+const ofRotations = ({ hosts, clock }: RelayGrpcDeps): Pick<RotateDeps, 'keyHolders' | 'rotations'> => ({
+  keyHolders: createKeyHolders(hosts),
+  rotations: createRotateLimit(clock),
+});
 
 /** Anybody may call it. */
 const bounded = (service: ServiceDefinition): ServiceDefinition => sizedAll(service, edgeLimits.unaryBytes);
@@ -133,8 +139,8 @@ function nodeService(deps: NodeDeps, options: RelayGrpcOptions, draining: AbortS
       challengeNode: serveOpen<ChallengeNodeRequest, ChallengeNodeResponse>(deps, 'challengeNode', (call) =>
         explained(challengeNode({ ...deps, limit }, call.request, clientOf(call))),
       ),
-      rotateEdgeKey: serveOpen<Buffer, RotateEdgeKeyResponse>(deps, 'rotateEdgeKey', ({ request }) =>
-        explained(rotateEdgeKey(deps, request)),
+      rotateEdgeKey: serveOpen<Buffer, RotateEdgeKeyResponse>(deps, 'rotateEdgeKey', (call) =>
+        explained(rotateEdgeKey(deps, call.request, clientOf(call))),
       ),
       connectEdge: serveStream<Buffer, Uint8Array>(
         { ...deps, draining },

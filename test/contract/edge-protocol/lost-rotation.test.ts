@@ -99,12 +99,26 @@ describe('EDGE-FLOW-21 EDGE-FLOW-22 a daemon', () => {
       for (let i = 0; i < n; i += 1) {
         await expect(attempt(lost)).rejects.toThrow('lost');
         expect((await onDisk()).pendingKeys).toHaveLength(1);
+        // Each of them is a rotation, and a host has one a minute for long.
+        world.steadyAheadMs += 60_000;
       }
       const { privateKey: key, token } = await attempt(heard);
       await isIn();
       await world.connected(relay.client, { ...host, key, token });
     },
   );
+
+  it('keeps its host where the relay refuses it a rotation for a minute', async () => {
+    for (let i = 0; i < 8; i += 1) await expect(attempt(lost)).rejects.toThrow('lost');
+    for (let i = 0; i < 3; i += 1) {
+      await expect(attempt(lost)).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED' });
+      expect((await onDisk()).pendingKeys).toHaveLength(1);
+    }
+    world.steadyAheadMs += 60_000;
+    const { privateKey: key, token } = await attempt(heard);
+    await isIn();
+    await world.connected(relay.client, { ...host, key, token });
+  });
 
   it.each([1, 7, 8, 9, 50])('keeps its host where one answer is lost and %d attempts are not heard', async (n) => {
     await expect(attempt(lost)).rejects.toThrow('lost');
