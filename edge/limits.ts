@@ -14,6 +14,8 @@ export const daemonLimits = {
   journalEntries: 10_000,
   /** Results on disk that no server has acknowledged, in bytes. */
   journalBytes: 256 * 1_048_576,
+  /** The longest life of a command token: a deadline of a day, and five minutes. */
+  tokenMs: 86_700_000,
   /** How long an id is remembered whose command was refused before its token was believed. */
   refusedMs: 3_600_000,
   /** Commands that run at a time, default; and those that wait for their turn. */

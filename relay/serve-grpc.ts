@@ -86,9 +86,7 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
     // A daemon has a stream, and a rotation beside it. An ingress carries many daemons over one connection.
     connections: { ageMs: 'none', calls: 16, proxyCalls: 2_000, strangers },
     services: [
-      ...(isWorker
-        ? []
-        : [nodeService({ ...deps, ...ofRotations(deps) }, options, draining.signal)]),
+      ...(isWorker ? [] : [nodeService({ ...deps, ...ofRotations(deps) }, options, draining.signal)]),
       { definition: bounded(HealthService), implementation: { ...health.implementation } },
       {
         definition: bounded(ServerReflectionService),

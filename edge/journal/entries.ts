@@ -9,21 +9,55 @@ export type CommandState = 'begun' | 'result' | 'stored';
 /** The part of a command that is kept in memory. */
 export interface JournalEntry {
   readonly state: CommandState;
-  /** Milliseconds since the Unix epoch; until then the id is remembered. */
-  readonly ends: number;
+  /**
+   * When its token ends, in milliseconds since the Unix epoch by the clock of the server. Undefined for a command that was refused, and
+   * never began.
+   */
+  readonly ends: number | undefined;
+  /** Until when the id is remembered, in milliseconds that the journal was open. */
+  readonly until: number;
   /** Bytes of a result that waits. */
   readonly bytes: number;
 }
+
+/** The token of a command, by the clock of the server that issued it. */
+export interface TokenTime {
+  /** Milliseconds since the Unix epoch. */
+  readonly ends: number;
+  /** From its issue to its end. */
+  readonly lifeMs: number;
+}
+
+/** How much longer than its token an id is remembered. */
+export const skewMs = 300_000;
+
+/**
+ * Content of `ID.begun`. The life of a token that was issued before the command began is over when the journal was open for as long
+ * since: that needs no clock to be right. Former versions wrote the end of the token alone.
+ */
+export const begunText = ({ ends, lifeMs }: TokenTime, openMs: number): string => `${ends} ${lifeMs} ${openMs}`;
+
+export const rememberedUntil = ({ lifeMs }: Pick<TokenTime, 'lifeMs'>, openMs: number): number =>
+  openMs + lifeMs + skewMs;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Whether a text is a UUID in lower case, which is also the name of a file. */
 export const isCommandId = (text: string): boolean => uuid.test(text);
 
+/** Left behind by a former process. */
+interface FoundEntries {
+  /** The oldest first. */
+  readonly entries: Map<string, JournalEntry>;
+  /** How long the journal was open, at least. */
+  readonly openMs: number;
+}
+
 /**
- * Entries that a former process left behind, the oldest first. Drafts of files that it had not finished are removed.
+ * Reads the entries of a folder, and removes drafts of files that a former process had not finished. `openMs`: how long the journal
+ * was open as far as its own file says.
  */
-export async function readEntries(folder: string, owner: Owner): Promise<Map<string, JournalEntry>> {
+export async function readEntries(folder: string, owner: Owner, openMs: number): Promise<FoundEntries> {
   const names = await readdir(folder);
   await Promise.all(
     names.filter((name) => name.endsWith('.new')).map((name) => rm(join(folder, name), { force: true })),
@@ -33,13 +67,15 @@ export async function readEntries(folder: string, owner: Owner): Promise<Map<str
     const [id = '', kind = '', ...more] = name.split('.');
     if (more.length === 0 && isCommandId(id) && isState(kind)) states.set(id, later(states.get(id), kind));
   }
-  const found: { readonly id: string; readonly at: number; readonly entry: JournalEntry }[] = [];
+  const found: FoundFile[] = [];
   const isThere = new Set(names);
   for (const [id, state] of states) {
     const hasBegun = isThere.has(`${id}.begun`);
-    found.push({ id, ...(await readEntry(folder, { id, state, hasBegun }, owner)) });
+    found.push(await readEntry(folder, { id, state, hasBegun }, owner));
   }
-  return new Map(found.toSorted((a, b) => a.at - b.at).map(({ id, entry }) => [id, entry]));
+  const open = found.reduce((most, { begun }) => Math.max(most, begun?.openMs ?? 0), openMs);
+  const oldest = found.toSorted((a, b) => a.at - b.at);
+  return { entries: new Map(oldest.map((file) => [file.id, entryOf(file, open)])), openMs: open };
 }
 
 const order: readonly string[] = ['begun', 'result', 'stored'] satisfies readonly CommandState[];
@@ -49,15 +85,48 @@ const isState = (text: string): text is CommandState => order.includes(text);
 const later = (one: CommandState | undefined, other: CommandState): CommandState =>
   one !== undefined && order.indexOf(one) > order.indexOf(other) ? one : other;
 
+interface FoundFile {
+  readonly id: string;
+  readonly state: CommandState;
+  /** When the file of its state was written, by the clock of this host. */
+  readonly at: number;
+  readonly size: number;
+  /** Undefined for a command that was refused. */
+  readonly begun: BegunCommand | undefined;
+}
+
+interface BegunCommand {
+  /** Undefined where it cannot be read. */
+  readonly token: TokenTime | undefined;
+  /** How long the journal was open when it began; undefined in the files of former versions. */
+  readonly openMs: number | undefined;
+}
+
 async function readEntry(
   folder: string,
   { id, state, hasBegun }: { readonly id: string; readonly state: CommandState; readonly hasBegun: boolean },
   owner: Owner,
-): Promise<{ readonly at: number; readonly entry: JournalEntry }> {
+): Promise<FoundFile> {
   const { size, mtimeMs: at } = await lstat(join(folder, `${id}.${state}`));
-  const begun = hasBegun ? await readPrivate(join(folder, `${id}.begun`), owner) : undefined;
-  const ends = begun === undefined ? at + daemonLimits.refusedMs : Number(begun || Number.NaN);
+  const text = hasBegun ? await readPrivate(join(folder, `${id}.begun`), owner) : undefined;
+  return { id, state, at, size, begun: text === undefined ? undefined : readBegun(text, at) };
+}
+
+/** `at`: when a file of the command was written, after it began. */
+function readBegun(text: string, at: number): BegunCommand {
+  const [ends = Number.NaN, lifeMs, openMs] = text.split(' ').map((each) => Number(each || Number.NaN));
+  if (lifeMs !== undefined && openMs !== undefined && Number.isFinite(ends + lifeMs + openMs))
+    return { token: { ends, lifeMs }, openMs };
+  if (lifeMs !== undefined || !Number.isFinite(ends)) return { token: undefined, openMs: undefined };
+  // A former version wrote it. It has the rest of its life, by the clock of then, from the start of this process on.
+  return { token: { ends, lifeMs: Math.min(Math.max(0, ends - at), daemonLimits.tokenMs) }, openMs: undefined };
+}
+
+function entryOf({ state, size, begun }: FoundFile, openMs: number): JournalEntry {
+  const bytes = state === 'result' ? size : 0;
+  // Whatever time has passed since a refusal, it is not known which.
+  if (begun === undefined) return { state, ends: undefined, until: openMs + daemonLimits.refusedMs, bytes };
   // An unreadable entry is remembered for ever rather than run again.
-  const entry = { state, ends: Number.isFinite(ends) ? ends : Infinity, bytes: state === 'result' ? size : 0 };
-  return { at, entry };
+  if (begun.token === undefined) return { state, ends: Infinity, until: Infinity, bytes };
+  return { state, ends: begun.token.ends, until: rememberedUntil(begun.token, begun.openMs ?? openMs), bytes };
 }

@@ -14,6 +14,8 @@ let folder: string;
 let clock = createManualClock();
 const open = () => openJournal(join(folder, 'commands'), { clock, owner });
 const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+/** A token that is issued now, and ends so many milliseconds later. */
+const token = (lifeMs: number) => ({ ends: clock.now() + lifeMs, lifeMs });
 const text = async (result: Promise<Uint8Array | undefined>): Promise<string | undefined> =>
   result.then((bytes) => bytes && Buffer.from(bytes).toString());
 
@@ -26,23 +28,23 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 describe('the journal', () => {
   it('takes an id once, also after a restart', async () => {
     const first = await open();
-    await first.begin(id(1), clock.now() + 60_000);
-    await expect(first.begin(id(1), clock.now() + 60_000)).rejects.toMatchObject({ code: 'already_exists' });
+    await first.begin(id(1), token(60_000));
+    await expect(first.begin(id(1), token(60_000))).rejects.toMatchObject({ code: 'already_exists' });
     const second = await open();
     expect(second.begun()).toEqual([id(1)]);
-    await expect(second.begin(id(1), clock.now() + 60_000)).rejects.toMatchObject({ code: 'already_exists' });
+    await expect(second.begin(id(1), token(60_000))).rejects.toMatchObject({ code: 'already_exists' });
   });
 
   it('takes an id once of two that come at the same time', async () => {
     const journal = await open();
-    const both = await Promise.allSettled([1, 2].map(() => journal.begin(id(1), clock.now() + 1)));
+    const both = await Promise.allSettled([1, 2].map(() => journal.begin(id(1), token(1))));
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
   it('keeps results until they are stored, the oldest first, and the ids beyond that', async () => {
     const journal = await open();
     for (const number of [2, 1]) {
-      await journal.begin(id(number), clock.now() + 60_000);
+      await journal.begin(id(number), token(60_000));
       await journal.end(id(number), Buffer.from(`r${number}`));
     }
     const again = await open();
@@ -57,7 +59,7 @@ describe('the journal', () => {
   it('forgets what is stored once its token is over, and takes no token as old as that', async () => {
     const journal = await open();
     const ends = clock.now() + 60_000;
-    await journal.begin(id(1), ends);
+    await journal.begin(id(1), { ends, lifeMs: 60_000 });
     await journal.end(id(1), Buffer.from('r'));
     await journal.stored([id(1)]);
     await clock.advance(60_000 + 300_000);
@@ -66,19 +68,19 @@ describe('the journal', () => {
     await clock.advance(1);
     await journal.forget();
     expect(journal.stateOf(id(1))).toBeUndefined();
-    expect(await readdir(join(folder, 'commands'))).toEqual(['horizon']);
+    expect(await readdir(join(folder, 'commands'))).toEqual(['horizon', 'open']);
     // A clock that jumped back makes the old token valid again.
     clock = createManualClock(ends - 30_000);
     const later = await open();
-    await expect(later.begin(id(1), ends)).rejects.toMatchObject({ reason: 'CommandExpired' });
-    await later.begin(id(2), ends + 1);
+    await expect(later.begin(id(1), { ends, lifeMs: 60_000 })).rejects.toMatchObject({ reason: 'CommandExpired' });
+    await later.begin(id(2), { ends: ends + 1, lifeMs: 60_000 });
   });
 
   it('remembers an id as long as its token is good, also after a restart', async () => {
     clock = createManualClock(Date.now());
     const lifeMs = 10 * daemonLimits.refusedMs;
     const first = await open();
-    await first.begin(id(1), clock.now() + lifeMs);
+    await first.begin(id(1), token(lifeMs));
     await first.end(id(1), Buffer.from('r'));
     await first.stored([id(1)]);
     const second = await open();
@@ -92,9 +94,9 @@ describe('the journal', () => {
 
   it('never forgets an undelivered result, nor a command without one', async () => {
     const journal = await open();
-    await journal.begin(id(1), clock.now());
+    await journal.begin(id(1), token(0));
     await journal.end(id(1), Buffer.from('r'));
-    await journal.begin(id(2), clock.now());
+    await journal.begin(id(2), token(0));
     await clock.advance(1e9);
     await journal.forget();
     expect([journal.stateOf(id(1)), journal.stateOf(id(2))]).toEqual(['result', 'begun']);
@@ -103,7 +105,7 @@ describe('the journal', () => {
   it('remembers a refused command for a while', async () => {
     const journal = await open();
     await journal.end(id(1), Buffer.from('no'));
-    await expect(journal.begin(id(1), clock.now() + 1)).rejects.toMatchObject({ code: 'already_exists' });
+    await expect(journal.begin(id(1), token(1))).rejects.toMatchObject({ code: 'already_exists' });
     expect((await open()).waiting()).toEqual([id(1)]);
   });
 
@@ -119,9 +121,9 @@ describe('the journal', () => {
     // Names of one file: ten thousand files take a disk seconds.
     for (let number = 2; number < most; number += 1) linkSync(path(1), path(number));
     const journal = await open();
-    await journal.begin(id(most), clock.now() + 60_000);
+    await journal.begin(id(most), token(60_000));
     if (state === 'result') await journal.end(id(most), Buffer.from('r'));
-    await expect(journal.begin(id(most + 1), clock.now() + 60_000)).rejects.toMatchObject({
+    await expect(journal.begin(id(most + 1), token(60_000))).rejects.toMatchObject({
       reason: 'JournalFull',
       message: expect.stringContaining(why),
     });
@@ -129,13 +131,13 @@ describe('the journal', () => {
 
   it('takes no command beyond the bytes of results that it may keep', async () => {
     const journal = await open();
-    await journal.begin(id(1), clock.now());
+    await journal.begin(id(1), token(0));
     await journal.end(id(1), Buffer.alloc(daemonLimits.journalBytes - 1));
-    await journal.begin(id(2), clock.now());
+    await journal.begin(id(2), token(0));
     await journal.end(id(2), Buffer.alloc(1));
-    await expect(journal.begin(id(3), clock.now())).rejects.toMatchObject({ reason: 'JournalFull' });
+    await expect(journal.begin(id(3), token(0))).rejects.toMatchObject({ reason: 'JournalFull' });
     await journal.stored([id(1)]);
-    await journal.begin(id(3), clock.now());
+    await journal.begin(id(3), token(0));
   });
 });
 
@@ -197,7 +199,7 @@ describe('AMB-200 a daemon that is killed at a change of its journal', () => {
 
   it('EDGE-FLOW-11 holds a result that the disk does not take, and writes it once there is room', async () => {
     const journal = await open();
-    for (const number of [1, 2]) await journal.begin(id(number), clock.now() + 60_000);
+    for (const number of [1, 2]) await journal.begin(id(number), token(60_000));
     const away = join(folder, 'away');
     await rename(join(folder, 'commands'), away);
     for (const number of [1, 2]) expect(await journal.end(id(number), Buffer.from('r'))).toBe(false);
@@ -215,10 +217,10 @@ describe('AMB-200 a daemon that is killed at a change of its journal', () => {
   it('takes an id again that the disk did not take, and none that another process has begun', async () => {
     const [journal, other] = [await open(), await open()];
     await rename(join(folder, 'commands'), join(folder, 'away'));
-    await expect(journal.begin(id(1), clock.now() + 60_000)).rejects.toThrow('ENOENT');
+    await expect(journal.begin(id(1), token(60_000))).rejects.toThrow('ENOENT');
     await rename(join(folder, 'away'), join(folder, 'commands'));
-    await journal.begin(id(1), clock.now() + 60_000);
-    await expect(other.begin(id(1), clock.now() + 60_000)).rejects.toMatchObject({ code: 'already_exists' });
+    await journal.begin(id(1), token(60_000));
+    await expect(other.begin(id(1), token(60_000))).rejects.toMatchObject({ code: 'already_exists' });
   });
 
   it('keeps refusals up to half of its size, so that they leave room for what runs', async () => {
@@ -227,7 +229,7 @@ describe('AMB-200 a daemon that is killed at a change of its journal', () => {
     for (const number of [1, 2]) await journal.refuse(id(number), result);
     await expect(journal.refuse(id(3), Buffer.from('r'))).rejects.toMatchObject({ reason: 'JournalFull' });
     expect(journal.stateOf(id(3))).toBeUndefined();
-    await journal.begin(id(4), clock.now() + 60_000);
+    await journal.begin(id(4), token(60_000));
     expect(await journal.end(id(4), Buffer.from('r'))).toBe(true);
   });
 });

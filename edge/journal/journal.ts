@@ -11,17 +11,34 @@ import {
   syncFolder,
   writePrivate,
 } from '../state/private-files.ts';
-import { type CommandState, type JournalEntry, readEntries } from './entries.ts';
+import {
+  begunText,
+  type CommandState,
+  type JournalEntry,
+  readEntries,
+  rememberedUntil,
+  skewMs,
+  type TokenTime,
+} from './entries.ts';
 
 /**
  * Memory of commands on disk. A command is a few files named after its id:
  *
- *   ID.begun     it is about to start; holds when its token ends
+ *   ID.begun     it is about to start; holds when its token ends, how long that lives, and the age of the journal
  *   ID.result    how it ended; sent until it is acknowledged
  *   ID.stored    the server has the result; only the id is remembered
  *
  * `.begun` is on the disk before the command starts. One without a result was interrupted: its outcome is not known, and
  * it never runs again (requirements AMB-200). Each file appears as a whole or not at all.
+ *
+ * Two more files belong to all commands:
+ *
+ *   open         the age of the journal: for how many milliseconds processes have had it open, by a clock that never steps
+ *   horizon      until when tokens have ended whose ids were forgotten; none of these is taken again
+ *
+ * The time of day of a host may jump, so that it alone forgets nothing: an id is forgotten once the journal has been open for
+ * the whole life of its token since it began. The token is over then by the clock of the server as well, and so is each that
+ * ends no later. No horizon is ever in the future of the server, and refuses no token that is good.
  */
 export interface Journal {
   /** How far the command has come; undefined for an id that is new, or forgotten. */
@@ -31,7 +48,7 @@ export interface Journal {
    * @throws AppError `already_exists` for an id that is known, `gone` for a token so old that its id may be forgotten,
    * `limit_exceeded` where the journal is full. Any error leaves the id as it was.
    */
-  begin(commandId: string, tokenEnds: number): Promise<void>;
+  begin(commandId: string, token: TokenTime): Promise<void>;
   /**
    * Keeps the result of a command that began; with it the command has ended. Answers whether it is on the disk: where the disk
    * does not take it, it is held in memory, and `forget` writes it.
@@ -64,15 +81,16 @@ interface JournalDeps {
 
 /** Until when ids may have been forgotten: a token that ends by then is never taken, whatever the clock says. */
 const horizonFile = 'horizon';
-/** How much longer than its token an id is remembered. */
-const skewMs = 300_000;
+const openFile = 'open';
 
 /** Reads what a former process left behind. The folder is made where it is missing. */
 export async function openJournal(folder: string, { clock, owner }: JournalDeps): Promise<Journal> {
   await openPrivateFolder(folder, owner);
-  const entries = await readEntries(folder, owner);
-  const horizon = Number((await readPrivate(join(folder, horizonFile), owner)) ?? 0);
-  return new FolderJournal({ folder, clock, entries, horizon });
+  const numberIn = async (file: string): Promise<number> => Number((await readPrivate(join(folder, file), owner)) ?? 0);
+  const horizon = await numberIn(horizonFile);
+  // A shorter time than the true one forgets later.
+  const { entries, openMs } = await readEntries(folder, owner, (await numberIn(openFile)) || 0);
+  return new FolderJournal({ folder, clock, entries, horizon, openMs });
 }
 
 interface JournalParts {
@@ -80,6 +98,7 @@ interface JournalParts {
   readonly clock: Clock;
   readonly entries: Map<string, JournalEntry>;
   readonly horizon: number;
+  readonly openMs: number;
 }
 
 class FolderJournal implements Journal {
@@ -87,29 +106,38 @@ class FolderJournal implements Journal {
   readonly #clock: Clock;
   readonly #entries: Map<string, JournalEntry>;
   #horizon: number;
+  /** Time of the steady clock at which the journal was new. */
+  readonly #since: number;
   /** Results that the disk has not taken. */
   readonly #unwritten = new Map<string, Uint8Array>();
   /** Acknowledgements that it has not taken. */
   readonly #unmarked = new Set<string>();
 
-  constructor({ folder, clock, entries, horizon }: JournalParts) {
+  constructor({ folder, clock, entries, horizon, openMs }: JournalParts) {
     this.#folder = folder;
     this.#clock = clock;
     this.#entries = entries;
     this.#horizon = horizon;
+    this.#since = clock.steadyMs() - openMs;
+  }
+
+  /** How long processes have had the journal open. */
+  #openMs(): number {
+    return Math.floor(this.#clock.steadyMs() - this.#since);
   }
 
   stateOf(id: string): CommandState | undefined {
     return this.#entries.get(id)?.state;
   }
 
-  async begin(id: string, tokenEnds: number): Promise<void> {
-    const problem = beginProblem(this.#entries, { id, tokenEnds, horizon: this.#horizon });
+  async begin(id: string, token: TokenTime): Promise<void> {
+    const problem = beginProblem(this.#entries, { id, tokenEnds: token.ends, horizon: this.#horizon });
     if (problem !== undefined) throw problem;
+    const openMs = this.#openMs();
     // Taken at once, so that a second command with the id is refused while the file is written.
-    this.#entries.set(id, { state: 'begun', ends: tokenEnds, bytes: 0 });
+    this.#entries.set(id, { state: 'begun', ends: token.ends, until: rememberedUntil(token, openMs), bytes: 0 });
     try {
-      await createPrivate(this.#fileOf(id, 'begun'), String(tokenEnds));
+      await createPrivate(this.#fileOf(id, 'begun'), begunText(token, openMs));
     } catch (error) {
       // Another process runs it: its id stays taken.
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw taken(id, error);
@@ -120,13 +148,13 @@ class FolderJournal implements Journal {
   }
 
   async end(id: string, result: Uint8Array): Promise<boolean> {
-    const ends = this.#entries.get(id)?.ends ?? Infinity;
+    const { ends = Infinity, until = Infinity } = this.#entries.get(id) ?? {};
     const isWritten = await writePrivate(this.#fileOf(id, 'result'), result).then(
       () => true,
       () => false,
     );
     if (!isWritten) this.#unwritten.set(id, result);
-    this.#entries.set(id, { state: 'result', ends, bytes: result.byteLength });
+    this.#entries.set(id, { state: 'result', ends, until, bytes: result.byteLength });
     return isWritten;
   }
 
@@ -134,8 +162,8 @@ class FolderJournal implements Journal {
     const problem = fullProblem(this.#entries, 0.5);
     if (problem !== undefined) throw problem;
     await writePrivate(this.#fileOf(id, 'result'), result);
-    const ends = this.#clock.now() + daemonLimits.refusedMs;
-    this.#entries.set(id, { state: 'result', ends, bytes: result.byteLength });
+    const until = this.#openMs() + daemonLimits.refusedMs;
+    this.#entries.set(id, { state: 'result', ends: undefined, until, bytes: result.byteLength });
   }
 
   async result(id: string): Promise<Uint8Array | undefined> {
@@ -179,10 +207,15 @@ class FolderJournal implements Journal {
 
   async forget(): Promise<void> {
     await this.#catchUp();
+    const openMs = this.#openMs();
     const now = this.#clock.now();
-    const over = [...this.#entries].filter(([, { state, ends }]) => state === 'stored' && ends + skewMs < now);
+    const isOver = ({ state, ends = -Infinity, until }: JournalEntry): boolean =>
+      state === 'stored' && until < openMs && ends + skewMs < now;
+    const over = [...this.#entries].filter(([, entry]) => isOver(entry));
+    // Each minute while something is to be forgotten: what another process does not know of, it waits for again.
+    if (this.#entries.size > 0) await writePrivate(join(this.#folder, openFile), String(openMs));
     if (over.length === 0) return;
-    this.#horizon = Math.max(this.#horizon, ...over.map(([, { ends }]) => ends));
+    this.#horizon = Math.max(this.#horizon, ...over.map(([, { ends = -Infinity }]) => ends));
     // First, so that no id is forgotten whose token might still be taken.
     await writePrivate(join(this.#folder, horizonFile), String(this.#horizon));
     for (const [id] of over) {

@@ -105,7 +105,8 @@ class HostExecutor implements Executor {
     const judged = await judge(this.#deps, invoke, this.#isDraining);
     if ('code' in judged) return keepRefusal(this.#deps, commandId, errResult(judged));
     try {
-      await journal.begin(commandId, judged.claims.exp * 1_000);
+      const { iat, exp } = judged.claims;
+      await journal.begin(commandId, { ends: exp * 1_000, lifeMs: (exp - iat) * 1_000 });
     } catch (error) {
       return refuseUnkept(this.#deps, commandId, error);
     }

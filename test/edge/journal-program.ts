@@ -51,7 +51,7 @@ const { systemClock } = await import('../../lib/clock.ts');
 const journal = await openJournal(folder, { clock: systemClock, owner: { uid: process.geteuid?.() ?? 0 } });
 for (const number of [1, 2]) {
   const id = `00000000-0000-4000-8000-00000000000${number}`;
-  await journal.begin(id, Date.now() + 60_000);
+  await journal.begin(id, { ends: Date.now() + 60_000, lifeMs: 60_000 });
   process.stdout.write('ran\n');
   await journal.end(id, Buffer.from('Ok'));
   if (number === 1) await journal.stored([id]);
