@@ -129,6 +129,8 @@ export type AgentExecutionReason = ExecutionReason | keyof typeof agentExecution
 export const fleetRunReasons = {
   Pending: 'The run has not begun.',
   Running: 'The run is under way.',
+  WaitingForRoom:
+    'The controllers have no room for the run in memory: it waits for the end of other runs, or has waited for too long.',
   Completed: 'Every host has an outcome, even if some failed.',
   NoTargets: 'The target resolved to no connected host: the run is complete, and nothing ran.',
   Halted: 'As many hosts failed as the failure policy allows.',

@@ -1985,7 +1985,7 @@ export type ListFleetRunsAnswer = {
     readonly ended_at: string | null;
     /** How it ended; null: it is still running. */
     readonly outcome: "complete" | "halted" | "cancelled" | null;
-    /** Why it was halted or refused, in one word. */
+    /** Why it was halted or refused, or waits, in one word. */
     readonly reason?: string;
     /** The same in one sentence. */
     readonly message?: string;
@@ -2069,7 +2069,7 @@ export type ReadFleetRunAnswer = {
   readonly ended_at: string | null;
   /** How it ended; null: it is still running. */
   readonly outcome: "complete" | "halted" | "cancelled" | null;
-  /** Why it was halted or refused, in one word. */
+  /** Why it was halted or refused, or waits, in one word. */
   readonly reason?: string;
   /** The same in one sentence. */
   readonly message?: string;

@@ -26,19 +26,26 @@ export async function cancel(deps: CancelDeps, view: RunView, node: string): Pro
   if (!view.commands.beginCancel(node)) return;
   // A cancellation that overtakes its command means nothing to the host.
   await view.commands.launched(node);
-  if (await deliver(deps, view, node)) {
+  const wait = view.nextWait();
+  if (await deliver(deps, view, { node, wait })) {
     view.noteCancelSent(node);
-    return repeat(deps, view, node);
+    return repeat(deps, view, { node, wait });
   }
   if (view.signal.aborted) return undefined;
   const reason = 'no cancellation reached the host within 15 s: the command may run on to its deadline';
   return reportResult(deps, view, node, { outcome: 'cancelled', reason });
 }
 
+/** A command that is cancelled, and what ends its waits. */
+interface Cancelling {
+  readonly node: string;
+  readonly wait: AbortSignal;
+}
+
 /** False: the host could not be reached within the grace, or there is nothing to cancel any more. */
-async function deliver(deps: CancelDeps, view: RunView, node: string): Promise<boolean> {
+async function deliver(deps: CancelDeps, view: RunView, cancelling: Cancelling): Promise<boolean> {
+  const { node, wait } = cancelling;
   const { clock } = deps;
-  const { signal } = view;
   const begun = clock.steadyMs();
   const pauseAfter = (error: unknown): number => {
     const isLate = clock.steadyMs() - begun >= fleetTimes.cancelGraceMs;
@@ -47,9 +54,9 @@ async function deliver(deps: CancelDeps, view: RunView, node: string): Promise<b
     return fleetRunLimits.retryMs;
   };
   try {
-    return await tryPaced({ clock, signal, pauseAfter }, async () => {
-      if (signal.aborted || view.isSettled(node)) return false;
-      await send(deps, view, node);
+    return await tryPaced({ clock, signal: wait, pauseAfter }, async () => {
+      if (view.signal.aborted || view.isSettled(node)) return false;
+      await send(deps, view, cancelling);
       return true;
     });
   } catch {
@@ -58,12 +65,12 @@ async function deliver(deps: CancelDeps, view: RunView, node: string): Promise<b
 }
 
 /** The stream that took a cancellation may have broken off before the host had it. */
-async function repeat(deps: CancelDeps, view: RunView, node: string): Promise<void> {
-  const { signal } = view;
+async function repeat(deps: CancelDeps, view: RunView, cancelling: Cancelling): Promise<void> {
+  const { node, wait } = cancelling;
   for (;;) {
-    await deps.clock.sleep(fleetRunLimits.cancelAgainMs, signal);
-    if (signal.aborted || view.isSettled(node)) return;
-    const isReached = await send(deps, view, node).then(
+    await deps.clock.sleep(fleetRunLimits.cancelAgainMs, wait);
+    if (view.signal.aborted || view.isSettled(node)) return;
+    const isReached = await send(deps, view, cancelling).then(
       () => true,
       () => false,
     );
@@ -71,9 +78,12 @@ async function repeat(deps: CancelDeps, view: RunView, node: string): Promise<vo
   }
 }
 
-function send({ sender, cancels }: CancelDeps, view: RunView, node: string): Promise<void> {
-  const entry = { tenant: view.tenant, signal: view.signal };
-  return cancels.run(entry, () => sender.cancel(view.commandOf(node), view.cancelReason));
+function send({ sender, cancels }: CancelDeps, view: RunView, { node, wait }: Cancelling): Promise<void> {
+  const entry = { tenant: view.tenant, signal: wait };
+  return cancels.run(entry, async () => {
+    // Its wait ends a moment after the view is closed.
+    if (!view.signal.aborted) await sender.cancel(view.commandOf(node), view.cancelReason);
+  });
 }
 
 const isBusAway = (error: unknown): boolean =>

@@ -24,6 +24,11 @@ export class CommandNotes {
     );
   }
 
+  /** How many are under way. */
+  get launches(): number {
+    return this.#launches.size;
+  }
+
   /** Resolves when no launch of the host's command is under way. */
   async launched(node: string): Promise<void> {
     await this.#launches.get(node);

@@ -14,7 +14,7 @@ import { createFairPool } from '../../lib/fair-pool.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import { commandShareUsed } from './command-room.ts';
 import { fleetRunLimits } from './limits.ts';
-import type { CommandSender, FleetCommand, NewsReader } from './ports.ts';
+import type { CommandSender, FleetCommand, NewsReader, CommandWithArgs } from './ports.ts';
 import { serveOnBus } from './serve-on-bus.ts';
 
 interface SenderDeps {
@@ -74,7 +74,7 @@ interface TokenTimes {
   readonly goodUntil: number;
 }
 
-function tokenOf(command: FleetCommand, edgeKey: KeyObject, { now, goodUntil }: TokenTimes): Promise<string> {
+function tokenOf(command: CommandWithArgs, edgeKey: KeyObject, { now, goodUntil }: TokenTimes): Promise<string> {
   const { commandId, tenant: tid, tool, args, securityContext: context, deadlineSecs, author, target } = command;
   return mintCommandToken(edgeKey, {
     author,

@@ -14,6 +14,7 @@ import { isHeld, letGo } from './finalizer.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { RunView } from './run-view.ts';
 import type { RunViews } from './run-views.ts';
+import { sizeInStatus, viewBytes } from './view-bytes.ts';
 
 export interface LeaveDeps extends DriveDeps {
   readonly views: RunViews;
@@ -68,6 +69,8 @@ async function takeUp(deps: LeaveDeps, cached: FleetRun): Promise<Ending> {
   if (run === undefined || phase === 'Ended' || startedAt === undefined) return { kind: 'over' };
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
   if (tenant === undefined) return { kind: 'open', commands, why: 'the namespace is no tenant' };
+  if (!deps.views.hasRoom(run, tenant, viewBytes(run, sizeInStatus(run))))
+    return { kind: 'open', commands, why: 'the controllers have no room for the run' };
   return goOn(deps, await deps.views.reopen(run, tenant));
 }
 
@@ -100,7 +103,9 @@ type AbandonDeps = DriveDeps & Pick<LeaveDeps, 'views' | 'kube'>;
  */
 export async function abandon(deps: AbandonDeps, uid: string): Promise<void> {
   const view = deps.views.of(uid);
-  if (view === undefined || !view.beginMissed()) return;
+  // One that waits for room, or has it and was not opened.
+  if (view === undefined) return deps.views.close(uid);
+  if (!view.beginMissed()) return;
   if (await isGone(deps, view)) {
     await endAbandoned(deps, view);
     // One that came back was cancelled, which this view alone knows: it ends by it.

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { EdgeOutcome, RecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
+import { createLoopTurns } from '../../lib/loop-turns.ts';
 import type { FleetDecision } from '../../lib/fleet/plan.ts';
 import { tryPaced } from '../../lib/retry.ts';
 import { cancel } from './cancel.ts';
@@ -30,23 +31,45 @@ export interface DriveDeps {
  */
 export async function drive(deps: DriveDeps, view: RunView): Promise<FleetDecision> {
   const decision = view.progress.next(deps.clock.steadyMs());
-  for (const node of decision.commands) handOver(deps, view, node);
+  const spend = createLoopTurns(fleetRunLimits.begunPerTurn);
+  const areAll = await handOverAll(deps, view, decision.commands);
   for (const node of decision.probes) await probe(deps, view, node);
-  view.noteProbed();
-  for (const node of decision.cancels) void cancel(deps, view, node);
-  for (const { node, outcome } of decision.expired) void expire(deps, view, node, outcome);
+  // An earlier process may have sent the others.
+  if (areAll) view.noteProbed();
+  for (const node of decision.cancels) {
+    void cancel(deps, view, node);
+    await spend(1);
+  }
+  for (const { node, outcome } of decision.expired) {
+    void expire(deps, view, node, outcome);
+    await spend(1);
+  }
   reportAgain(deps, view);
   return decision;
 }
 
+/** False where some have to wait for the next decision: there are too many at one time, or news have stopped the run meanwhile. */
+async function handOverAll(deps: DriveDeps, view: RunView, nodes: readonly string[]): Promise<boolean> {
+  const spend = createLoopTurns(fleetRunLimits.begunPerTurn);
+  for (const node of nodes) {
+    if (view.signal.aborted || view.progress.isStopped || view.holdsBack()) return false;
+    handOver(deps, view, node);
+    await spend(1);
+  }
+  return true;
+}
+
 function handOver(deps: DriveDeps, view: RunView, node: string): void {
   view.noteLaunching(node);
-  view.commands.launch(node, launchOne(deps, view, node));
+  view.commands.launch(
+    node,
+    launchOne(deps, view, node).finally(() => view.noteLaunched()),
+  );
 }
 
 /** Never rejects. */
 async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<void> {
-  const { signal: stop } = view;
+  const stop = view.nextWait();
   const launched = await launch(deps, {
     command: view.commandOf(node),
     stop,
@@ -54,12 +77,12 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
     newUntil: () => newUntil(deps.sender, view, node),
     turn: () => deps.launches.enter({ tenant: view.tenant, signal: stop }),
     isStopped: () => view.progress.isStopped,
-    isOver: () => view.isSettled(node),
+    isOver: () => view.signal.aborted || view.isSettled(node),
     onSend: () => view.commands.noteSending(node, deps.clock.now()),
     isFullForLong: () => view.commands.fullFor(deps.clock.steadyMs()) >= fullPatienceMs(view),
     onRoom: () => view.commands.noteRoom(),
   }).catch((): Launch => ({ kind: 'unsure' }));
-  if (stop.aborted || launched.kind === 'left') return;
+  if (view.signal.aborted || launched.kind === 'left') return;
   if (launched.kind === 'failed') return void reportResult(deps, view, node, launched.result);
   if (launched.kind === 'stopped') return noteStopped(deps, view, node);
   view.noteSent(node);

@@ -3,10 +3,10 @@ import { fleetRunLimits } from './limits.ts';
 import type { CommandSender, FleetCommand } from './ports.ts';
 
 interface EarlierRun {
-  /** Outcomes that are in the object and its record, in the order in which they came. */
-  readonly records: readonly HostOutcome[];
-  /** Node ids of the targets, in the order in which their commands leave. */
-  readonly nodes: readonly string[];
+  /** Hosts whose claims are looked for (`claimsToLookFor`). */
+  readonly looks: readonly string[];
+  /** Where each host is among the targets, in the order in which their commands leave. */
+  readonly placeOf: (node: string) => number | undefined;
   /** Hosts that had an outcome, or were in flight, when the status was written last. */
   readonly begun: number;
   readonly maxConcurrency: number;
@@ -24,14 +24,10 @@ const openLooks = 64;
  */
 export class EarlierClaims {
   readonly #run: EarlierRun;
-  readonly #places: ReadonlyMap<string, number>;
-  readonly #known: ReadonlySet<string>;
   #areThere: Promise<boolean> | undefined;
 
   constructor(run: EarlierRun) {
     this.#run = run;
-    this.#places = new Map(run.nodes.map((node, place) => [node, place]));
-    this.#known = new Set(run.records.map(({ node_id: node }) => node));
   }
 
   /**
@@ -45,7 +41,7 @@ export class EarlierClaims {
   ): Promise<number | undefined> {
     const { begun, maxConcurrency, sentSince, deadlineMs } = this.#run;
     if (sentSince === undefined) return undefined;
-    const place = this.#places.get(command.target.node_id) ?? 0;
+    const place = this.#run.placeOf(command.target.node_id) ?? 0;
     // The status may be a second old: so many more may have left since.
     if (place >= begun + maxConcurrency) return undefined;
     if (await this.#findOnce(sender, commandOf)) return undefined;
@@ -62,20 +58,20 @@ export class EarlierClaims {
   }
 
   async #find(sender: Pick<CommandSender, 'recordOf'>, commandOf: (node: string) => FleetCommand): Promise<boolean> {
-    for (const node of this.#looks()) {
+    for (const node of this.#run.looks) {
       if ((await sender.recordOf(commandOf(node))) !== undefined) return true;
     }
     return false;
   }
+}
 
-  /** The newest command that surely left; where there is none, those that may have. A store that lost its newest lacks it. */
-  #looks(): readonly string[] {
-    const { records, nodes, begun } = this.#run;
-    const ended = records.findLast(({ outcome, exit_code: exit }) => outcome === 'ok' || exit !== null);
-    if (ended !== undefined) return [ended.node_id];
-    return nodes
-      .slice(0, begun)
-      .filter((node) => !this.#known.has(node))
-      .slice(0, openLooks);
-  }
+/**
+ * The host of the newest command that surely left; where there is none, those whose commands may have. A store that lost its newest
+ * lacks it. `records` are outcomes in the object and its record, in their order, and `begun` hosts with an outcome or in flight.
+ */
+export function claimsToLookFor(records: readonly HostOutcome[], begun: readonly string[]): readonly string[] {
+  const ended = records.findLast(({ outcome, exit_code: exit }) => outcome === 'ok' || exit !== null);
+  if (ended !== undefined) return [ended.node_id];
+  const known = new Set(records.map(({ node_id: node }) => node));
+  return begun.filter((node) => !known.has(node)).slice(0, openLooks);
 }

@@ -11,7 +11,7 @@ const command: FleetCommand = {
   tenant: 'acme',
   target: { node_id: 'n', host_uid: 'h', name: 'n' },
   tool: 'cmd.run',
-  args: {},
+  useArgs: (task) => task({}),
   securityContext: 'default',
   deadlineSecs: 60,
   author: 'ada',

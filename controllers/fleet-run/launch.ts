@@ -78,13 +78,16 @@ interface Permit {
 
 async function send(deps: LaunchDeps, launching: Launching, { isFirst, goodUntil }: Permit): Promise<Launch> {
   let until = goodUntil;
-  const call = (): Promise<void> => {
-    launching.onSend();
-    until ??= deps.clock.now() + launching.command.deadlineSecs * 1_000 + fleetRunLimits.tokenGraceMs;
-    return deps.sender.send(launching.command, until);
-  };
+  const { command } = launching;
+  const call = (): Promise<void> =>
+    command.useArgs((args) => {
+      // The wait for arguments takes nothing of the command's time.
+      launching.onSend();
+      until ??= deps.clock.now() + command.deadlineSecs * 1_000 + fleetRunLimits.tokenGraceMs;
+      return deps.sender.send({ ...command, args }, until);
+    });
   // A host runs a command id once, and a bus that is slow says nothing of the host.
-  const busMs = Math.max(launching.command.deadlineSecs * 1_000, fleetRunLimits.unreachableMs);
+  const busMs = Math.max(command.deadlineSecs * 1_000, fleetRunLimits.unreachableMs);
   const sent = await untilDone(deps, launching, { call, busMs, evenStopped: false });
   if (sent.kind === 'left') return sent;
   if (sent.kind === 'done') return { kind: 'sent' };

@@ -18,6 +18,10 @@ export const fleetRunLimits = {
   /** Calls for commands of all runs that are under way at one time, and as many for cancellations. */
   launches: 64,
   cancels: 64,
+  /** Commands of one run that wait for their turn, or for their hosts, at one time. The next ones follow when half of them are left. */
+  launchesPerRun: 512,
+  /** Commands that one turn of the event loop begins with, or ends the waits of: each takes some tenths of a millisecond. */
+  begunPerTurn: 50,
   /** A host whose stream is away may come back within this time; then its command fails. */
   unreachableMs: 15_000,
   retryMs: 1_000,
@@ -54,5 +58,7 @@ export const fleetRunLimits = {
   awayMs: 250,
   /** A run whose object is gone is looked at again after so long, until its commands have ended. */
   deletionPauseMs: 250,
+  /** Arguments of so many bytes of JSON are kept; larger ones are read for each command. */
+  keptArgsBytes: 4_096,
   messageLength: 2_048,
 } as const;

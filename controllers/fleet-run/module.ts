@@ -24,7 +24,9 @@ import { createPartTurns } from './part-turns.ts';
 import type { CommandSender } from './ports.ts';
 import { createFleetRunReconcile } from './reconcile.ts';
 import type { RecordStore } from './record-parts.ts';
+import { createKeepArgs } from './run-arguments.ts';
 import { RunViews } from './run-views.ts';
+import { ViewRooms } from './view-rooms.ts';
 
 export const fleetRunModule = defineModule({
   kind: 'FleetRun',
@@ -71,7 +73,7 @@ export const fleetRunModule = defineModule({
 });
 
 function viewsOf(
-  { bus, clock, turns, wake }: Services & { readonly wake: (key: string) => void },
+  { kube, bus, clock, turns, wake }: Services & { readonly wake: (key: string) => void },
   records: RecordStore,
 ): RunViews {
   return new RunViews({
@@ -79,6 +81,8 @@ function viewsOf(
     clock,
     newsReader: createNewsReader({ bus, clock, turns }),
     outputs: createFairPool({ size: fleetRunLimits.outputBytes, clock }),
+    keepArgs: createKeepArgs({ kube, inTurn: records.inTurn }),
+    rooms: new ViewRooms(clock),
     serveRecords: serveOpenRecords(bus),
     wake,
   });

@@ -38,7 +38,13 @@ async function runOf({ outputs, uid, tenant, isEnded = false }: Fleet): Promise<
   const listen = () => ({ [Symbol.asyncDispose]: async () => undefined });
   const woken = Promise.withResolvers<void>();
   const view = new RunView(
-    { clock: systemClock, news: { read, has: async () => true, listen }, outputs, wake: woken.resolve },
+    {
+      clock: systemClock,
+      news: { read, has: async () => true, listen },
+      outputs,
+      keepArgs: () => (task) => task({}),
+      wake: woken.resolve,
+    },
     {
       run: { metadata: { name: uid, namespace: `tenant-${tenant}`, uid }, spec: {} } as unknown as FleetRun,
       tenant,

@@ -1,6 +1,7 @@
 import type { KeyRoom } from '../../lib/bus/index.ts';
 import type { CommandRecord, EdgeNews, NewsPlace } from '../../lib/edge/index.ts';
 import type { FrozenTarget } from '../../lib/fleet/run-record.ts';
+import type { Args, UseArgs } from './run-arguments.ts';
 
 /** One command of a run for one host. */
 export interface FleetCommand {
@@ -10,12 +11,15 @@ export interface FleetCommand {
   readonly tenant: string;
   readonly target: FrozenTarget;
   readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly useArgs: UseArgs;
   readonly securityContext: string;
   readonly deadlineSecs: number;
   /** The caller who asked for the run. */
   readonly author: string;
 }
+
+/** The same on its way. */
+export type CommandWithArgs = FleetCommand & { readonly args: Args };
 
 /** The way to the hosts. */
 export interface CommandSender {
@@ -33,7 +37,7 @@ export interface CommandSender {
    * no later time for a later try, since a host that forgot the id refuses no token of a later time. Throws AppError
    * `unavailable` with the reason EdgeUnavailable where no relay does.
    */
-  send(command: FleetCommand, goodUntil: number): Promise<void>;
+  send(command: CommandWithArgs, goodUntil: number): Promise<void>;
   /** The same for a cancellation. */
   cancel(command: Pick<FleetCommand, 'commandId' | 'run' | 'tenant' | 'target'>, reason: string): Promise<void>;
 }

@@ -17,6 +17,8 @@ import type { RunView } from './run-view.ts';
 import { endRevoked } from './stand-in-results.ts';
 import { fixTargets, type StartDeps } from './start.ts';
 import { statusWith } from './status.ts';
+import { sizeInStatus, viewBytes } from './view-bytes.ts';
+import { waitForRoom } from './waiting-runs.ts';
 
 interface FleetRunDeps extends LeaveDeps, Omit<StartDeps, keyof LeaveDeps | 'store'>, RecordStore {
   readonly kube: StartDeps['kube'];
@@ -65,6 +67,7 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileRe
     return undefined;
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
   if (tenant === undefined) return { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: 'NotATenant' };
+  if (!deps.views.hasRoom(run, tenant, viewBytes(run, sizeInStatus(run)))) return waitForRoom(deps, run);
   try {
     // One that an older version began is not held yet.
     await deps.views.reopen(await hold(deps, run), tenant);

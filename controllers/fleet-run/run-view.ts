@@ -8,19 +8,24 @@ import { type NodeRecord, nodeRecord } from '../../lib/fleet/node-record.ts';
 import { createProgress, type FleetProgress } from '../../lib/fleet/plan.ts';
 import { completePolicy, type FleetPolicy } from '../../lib/fleet/policy.ts';
 import type { FrozenTarget, FrozenTargets, HostOutcome } from '../../lib/fleet/run-record.ts';
+import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { CommandNotes } from './command-notes.ts';
-import { EarlierClaims } from './earlier-claims.ts';
+import { claimsToLookFor, EarlierClaims } from './earlier-claims.ts';
 import { fleetRunLimits } from './limits.ts';
 import { openOutcomesText, readOpenOutcomes } from './open-outcomes.ts';
 import { OutputTails } from './output-tails.ts';
 import type { FleetCommand, LoggedNews, NewsReader } from './ports.ts';
+import type { KeepArgs, UseArgs } from './run-arguments.ts';
 import { SaidResults } from './said-results.ts';
+import { ViewWaits } from './view-waits.ts';
 import { WaitingRecords } from './waiting-records.ts';
 
 interface ViewDeps {
   readonly news: NewsReader;
   /** Bytes of output that all runs keep. */
   readonly outputs: FairPool;
+  /** The way to the arguments of the run. */
+  readonly keepArgs: KeepArgs;
   readonly clock: Clock;
   /** Called when there is something new to decide on. */
   readonly wake: () => void;
@@ -40,6 +45,13 @@ export interface ViewFacts {
 type Result = Extract<EdgeNews, { readonly kind: 'result' }>;
 type Cancellation = NonNullable<FleetRunStatus['cancellation']>;
 
+/** Outcomes that a status tells of are taken in once. */
+function withoutRecord({ status, ...run }: FleetRun): FleetRun {
+  if (status === undefined) return run;
+  const { per_node_ref: _parts, open_outcomes: _open, conditions: _conditions, ...rest } = status;
+  return { ...run, status: rest };
+}
+
 /**
  * This process's view of a run under way. All of it can be read again from the log, the claims and the store. Facts of the plan enter
  * by its methods alone; `commands`, `said` and `waiting` change by their own.
@@ -47,6 +59,7 @@ type Cancellation = NonNullable<FleetRunStatus['cancellation']>;
 export class RunView {
   readonly uid: string;
   readonly tenant: string;
+  /** Without its arguments. */
   readonly run: FleetRun;
   readonly policy: FleetPolicy;
   /** A process before this one may have sent commands. */
@@ -59,9 +72,10 @@ export class RunView {
   readonly #deps: ViewDeps;
   readonly #progress: FleetProgress;
   readonly #over = new AbortController();
-  readonly #targets: ReadonlyMap<string, FrozenTarget>;
-  /** Where each host is among the targets. */
-  readonly #places: ReadonlyMap<string, number>;
+  readonly #waits = new ViewWaits();
+  /** In the order of the plan. */
+  readonly #targets: readonly FrozenTarget[];
+  readonly #useArgs: UseArgs;
   readonly #tails: OutputTails;
   /** Hosts whose outcome the status alone tells: the log may have the details. */
   readonly #bare: Set<string>;
@@ -76,18 +90,20 @@ export class RunView {
   #isDeleted = false;
   #isMissed = false;
   #isAbandoned = false;
+  #isHeldBack = false;
   #statusAt = -Infinity;
 
   constructor(deps: ViewDeps, { run, tenant, targets, records, isNew }: ViewFacts) {
     this.#deps = deps;
     this.uid = run.metadata.uid ?? '';
     this.tenant = tenant;
-    this.run = run;
+    // Its arguments and a large target would stay as long as the view does.
+    this.run = withoutRecord(slimFleetRun(run));
     this.policy = completePolicy(run.spec.policy);
     this.isResumed = !isNew;
     this.#isProbed = isNew;
-    this.#targets = new Map(targets.resolved.map((target) => [target.node_id, target]));
-    this.#places = new Map(targets.resolved.map(({ node_id: node }, place) => [node, place]));
+    this.#targets = targets.resolved;
+    this.#useArgs = deps.keepArgs(run, tenant);
     this.#progress = createProgress({
       nodes: targets.resolved.map(({ node_id: id }) => id),
       policy: this.policy,
@@ -95,7 +111,8 @@ export class RunView {
     });
     this.waiting = new WaitingRecords(records.length);
     this.#tails = new OutputTails(deps.outputs, tenant);
-    const bare = this.#openOutcomes(targets.resolved);
+    const { open_outcomes: text } = run.status ?? {};
+    const bare = readOpenOutcomes(text, { uid: this.uid, targets: this.#targets, deadlineMs: this.#deadlineMs });
     const known = [...records, ...bare];
     for (const { node_id: node, outcome } of known) this.#progress.record({ kind: 'result', node, outcome });
     for (const record of bare) this.waiting.add(record, deps.clock.steadyMs());
@@ -103,15 +120,13 @@ export class RunView {
     if (this.isResumed) this.earlierClaims = this.#claimsBefore(known);
   }
 
-  #openOutcomes(targets: readonly FrozenTarget[]): NodeRecord[] {
-    return readOpenOutcomes(this.run.status?.open_outcomes, { uid: this.uid, targets, deadlineMs: this.#deadlineMs });
-  }
-
   #claimsBefore(records: readonly HostOutcome[]): EarlierClaims {
+    const begun = records.length + (this.run.status?.in_flight ?? 0);
+    const nodes = this.#targets.slice(0, begun).map(({ node_id: node }) => node);
     return new EarlierClaims({
-      records,
-      nodes: [...this.#targets.keys()],
-      begun: records.length + (this.run.status?.in_flight ?? 0),
+      looks: claimsToLookFor(records, nodes),
+      placeOf: (node) => this.#progress.placeOf(node),
+      begun,
       maxConcurrency: this.policy.max_concurrency,
       sentSince: this.sentSince,
       deadlineMs: this.#deadlineMs,
@@ -130,7 +145,7 @@ export class RunView {
 
   /** The status keeps this beside the record once so many of the oldest outcomes that wait are in a part of it. */
   openOutcomes(stored: number): string {
-    return openOutcomesText(this.waiting.all.slice(stored), (node) => this.#places.get(node));
+    return openOutcomesText(this.waiting.all.slice(stored), (node) => this.#progress.placeOf(node));
   }
 
   /** Aborts when the view is closed: this process decides nothing more of the run. */
@@ -138,9 +153,16 @@ export class RunView {
     return this.#over.signal;
   }
 
+  /** Decides nothing more at once; what waits for hosts ends in turns of the event loop. */
   close(): void {
     this.#over.abort();
     this.#tails.close();
+    void this.#waits.end();
+  }
+
+  /** Ends the waits of one command soon after the view is closed. */
+  nextWait(): AbortSignal {
+    return this.#waits.next();
   }
 
   /** How far the run is. */
@@ -151,7 +173,7 @@ export class RunView {
   /** Commands that it may send yet. */
   get unsent(): number {
     const { isStopped, terminal } = this.#progress;
-    return isStopped ? 0 : this.#targets.size - terminal - this.commands.sent;
+    return isStopped ? 0 : this.#targets.length - terminal - this.commands.sent;
   }
 
   /** Whether all that the log held when the view was opened has been taken in. */
@@ -161,7 +183,7 @@ export class RunView {
 
   /** One of the fixed targets. */
   target(node: string): FrozenTarget {
-    return this.#targets.get(node) ?? { node_id: node, host_uid: '', name: node };
+    return this.#targets[this.#progress.placeOf(node) ?? -1] ?? { node_id: node, host_uid: '', name: node };
   }
 
   /** The command of the run for one of its hosts. */
@@ -173,7 +195,7 @@ export class RunView {
       tenant: this.tenant,
       target: this.target(node),
       tool: spec.tool,
-      args: spec.args ?? {},
+      useArgs: this.#useArgs,
       securityContext: spec.security_context ?? 'default',
       deadlineSecs: this.policy.per_target_deadline_secs,
       author: spec.requested_by,
@@ -198,6 +220,19 @@ export class RunView {
   /** The command waits for its turn, or for its host. */
   noteLaunching(node: string): void {
     this.#progress.record({ kind: 'launching', node });
+  }
+
+  /** Whether so many commands wait to leave that no other one may yet. The run is woken when it may. */
+  holdsBack(): boolean {
+    this.#isHeldBack = this.commands.launches >= fleetRunLimits.launchesPerRun;
+    return this.#isHeldBack;
+  }
+
+  /** A command has left, or will not. */
+  noteLaunched(): void {
+    if (!this.#isHeldBack || this.commands.launches > fleetRunLimits.launchesPerRun / 2) return;
+    this.#isHeldBack = false;
+    this.#deps.wake();
   }
 
   /** It has left, or may have: the host has its whole deadline from now on. */
@@ -340,7 +375,7 @@ export class RunView {
     this.#place = { sequence, storedAt };
     if (news === undefined) return;
     const { node_id: node, command_id: commandId } = news;
-    if (!this.#targets.has(node) || commandId !== commandIdOf(this.uid, node)) return;
+    if (this.#progress.placeOf(node) === undefined || commandId !== commandIdOf(this.uid, node)) return;
     if (this.#progress.outcomeOf(node) !== undefined && !this.#bare.has(node)) return;
     if (news.kind === 'result') this.#end(news);
     else if (storedAt > this.#readUntil) this.#tails.add(node, news.chunk);

@@ -5,7 +5,9 @@ import type { FairPool } from '../../lib/fair-pool.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { PartTurns } from './part-turns.ts';
 import type { NewsReader } from './ports.ts';
+import type { KeepArgs } from './run-arguments.ts';
 import { RunView, type ViewFacts } from './run-view.ts';
+import type { ViewRooms } from './view-rooms.ts';
 
 interface RunViewsDeps {
   readonly clock: Clock;
@@ -15,6 +17,9 @@ interface RunViewsDeps {
   readonly outputs: FairPool;
   /** Turns of the parts of records that are read for all runs. */
   readonly inTurn: PartTurns;
+  readonly keepArgs: KeepArgs;
+  /** Room for the views of all runs. */
+  readonly rooms: ViewRooms;
   /** Called for each view that opens; what it serves ends with the view. */
   readonly serveRecords: (view: RunView) => void;
   readonly wake: (key: string) => void;
@@ -34,18 +39,29 @@ export class RunViews {
     return this.#open.get(uid);
   }
 
+  /** Whether there is room for the view of a run; where not, the run waits for it in line, and is woken. */
+  hasRoom({ metadata: { name, namespace = '', uid = '' } }: FleetRun, tenant: string, bytes: number): boolean {
+    const { rooms, wake } = this.#deps;
+    return rooms.take({ uid, tenant, bytes, wake: () => wake(`${namespace}/${name}`) });
+  }
+
+  isWaiting(uid: string): boolean {
+    return this.#deps.rooms.isWaiting(uid);
+  }
+
+  /** Opens the view of a run that has room. */
   open(facts: ViewFacts): RunView {
     const { name, namespace = '', uid = '' } = facts.run.metadata;
-    const { newsReader: news, clock, outputs, wake, serveRecords } = this.#deps;
-    this.close(uid);
-    const view = new RunView({ news, clock, outputs, wake: () => wake(`${namespace}/${name}`) }, facts);
+    const { newsReader: news, clock, outputs, keepArgs, wake, serveRecords } = this.#deps;
+    this.#open.get(uid)?.close();
+    const view = new RunView({ news, clock, outputs, keepArgs, wake: () => wake(`${namespace}/${name}`) }, facts);
     this.#open.set(uid, view);
     serveRecords(view);
     void view.follow();
     return view;
   }
 
-  /** Opens the view of a run that was begun before. Throws AppError `OutputLost` where its record is gone. */
+  /** Opens the view of a run that was begun before, and has room. Throws AppError `OutputLost` where its record is gone. */
   async reopen(run: FleetRun, tenant: string): Promise<RunView> {
     const read = storeReader(this.#deps.store);
     const inTurn: PartTurn = (task, part) => this.#deps.inTurn(tenant, [part], task);
@@ -61,12 +77,16 @@ export class RunViews {
     return unsent;
   }
 
+  /** The run needs no view any more, and none that it waits for. */
   close(uid: string): void {
     this.#open.get(uid)?.close();
     this.#open.delete(uid);
+    this.#deps.rooms.leave(uid);
   }
 
   closeAll(): void {
+    // No run that waits gets the room of one that is closed.
+    this.#deps.rooms.leaveAll();
     for (const uid of this.#open.keys()) this.close(uid);
   }
 }

@@ -23,6 +23,8 @@ import { storeTargets } from './records.ts';
 import type { RunViews } from './run-views.ts';
 import { statusWith } from './status.ts';
 import { answerOf, isRefused, NotYet, storedOr, waitToBegin } from './wait-to-begin.ts';
+import { sizeOfTargets, viewBytes } from './view-bytes.ts';
+import { noRoom } from './waiting-runs.ts';
 
 export interface StartDeps extends FinishDeps, AskSurroundingsDeps {
   readonly kube: FinishDeps['kube'] & Pick<KubeClient, 'list'>;
@@ -33,7 +35,7 @@ export interface StartDeps extends FinishDeps, AskSurroundingsDeps {
   readonly store: Pick<OutputStore, 'put'>;
   readonly fleetCapable: FleetCapable;
   readonly sender: Pick<CommandSender, 'roomFor'>;
-  readonly views: Pick<RunViews, 'close' | 'open' | 'unsentOf'>;
+  readonly views: Pick<RunViews, 'close' | 'hasRoom' | 'isWaiting' | 'open' | 'unsentOf'>;
   /** Undefined: commands can be sent. Else why not. */
   readonly problem?: RefusedRun | undefined;
 }
@@ -52,10 +54,12 @@ export async function fixTargets(deps: StartDeps, run: FleetRun): Promise<Reconc
 }
 
 async function beginFor(deps: StartDeps, run: FleetRun, tenant: string): Promise<ReconcileResult> {
+  if (deps.views.isWaiting(run.metadata.uid ?? '')) throw new NotYet(noRoom);
   const begun = await beginSurely(deps, run, await isCapable(deps, tenant, run));
   if (begun.kind === 'refused') return refuseInTime(deps, run, begun.why, begun.targets);
   const full = await answerOf(refusalForRoom(deps, tenant, begun.targets.resolved.length), 'bus');
   if (full !== undefined) return refuse(deps, run, full, begun.targets);
+  if (!deps.views.hasRoom(run, tenant, viewBytes(run, sizeOfTargets(begun.targets)))) throw new NotYet(noRoom);
   const now = deps.clock.now();
   const held = await hold(deps, run);
   const status = statusWith(held, now, {

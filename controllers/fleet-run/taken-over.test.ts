@@ -15,6 +15,7 @@ import { createNewsReader } from './command-sender.ts';
 import { createPartTurns, partHeapBytes } from './part-turns.ts';
 import { storeRecords, storeTargets } from './records.ts';
 import { RunViews } from './run-views.ts';
+import { ViewRooms } from './view-rooms.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -88,6 +89,8 @@ function takeOver(runs: StoredRuns, { bytes, onRead }: { readonly bytes?: number
     newsReader: createNewsReader({ bus, clock: systemClock, turns: createTurnGate() }),
     outputs: createFairPool({ size: 1_048_576, clock: systemClock }),
     inTurn: createPartTurns(systemClock, bytes),
+    keepArgs: () => (task) => task({}),
+    rooms: new ViewRooms(systemClock),
     serveRecords: () => undefined,
     wake: () => undefined,
   });

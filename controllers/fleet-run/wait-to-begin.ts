@@ -10,12 +10,15 @@ import { type FinishDeps, finish, noSummary, write } from './finish.ts';
 import { fleetRunLimits } from './limits.ts';
 import { statusWith } from './status.ts';
 
+/** Why a run waits, and after which time it looks again. Default: `retryMs`. */
+type Wanted = RefusedRun & { readonly againMs?: number };
+
 /** A run that cannot begin yet, and what it waits for. */
 export class NotYet extends Error {
   override readonly name = 'NotYet';
-  readonly why: RefusedRun;
+  readonly why: Wanted;
 
-  constructor(why: RefusedRun, cause: unknown) {
+  constructor(why: Wanted, cause?: unknown) {
     super(why.message, { cause });
     this.why = why;
   }
@@ -69,7 +72,7 @@ export const isRefused = (error: unknown): error is KubeError => error instanceo
 export async function waitToBegin(
   deps: FinishDeps,
   run: FleetRun,
-  why: RefusedRun,
+  why: Wanted,
   refuse: (why: RefusedRun) => Promise<ReconcileResult>,
 ): Promise<ReconcileResult> {
   const { cancel } = run.spec;
@@ -81,7 +84,7 @@ export async function waitToBegin(
     return refuse({ ...why, message: `${why.message}; it waited for ${Math.floor(waitedMs / 1_000)} s` });
   }
   await write(deps, run, statusWith(run, now, { phase: 'Pending' }, why));
-  return { requeueAfterMs: fleetRunLimits.retryMs, reason: why.reason };
+  return { requeueAfterMs: why.againMs ?? fleetRunLimits.retryMs, reason: why.reason };
 }
 
 /** The condition keeps the time of its first wait, whichever process leads. */

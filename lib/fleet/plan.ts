@@ -68,6 +68,8 @@ export interface FleetProgress {
   record(fact: FleetFact): void;
   next(now: number): FleetDecision;
   outcomeOf(node: string): NodeOutcome | undefined;
+  /** Where the host is among those of the plan; undefined for one of another run. */
+  placeOf(node: string): number | undefined;
   readonly inFlight: number;
   /** Hosts in flight whose command waits to leave, or has left. */
   open(): string[];
@@ -144,6 +146,10 @@ class Progress implements FleetProgress {
 
   outcomeOf(node: string): NodeOutcome | undefined {
     return this.#outcomes.get(node);
+  }
+
+  placeOf(node: string): number | undefined {
+    return this.#places.get(node);
   }
 
   record(fact: FleetFact): void {

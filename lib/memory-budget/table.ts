@@ -120,7 +120,13 @@ export const memoryTable = {
     share: 0.02,
     place: 'heap',
     pools: { controllers: 1 },
-    holds: 'parts of the records of fleet runs that a new leader reads, or that are joined',
+    holds: 'parts of the records of fleet runs that a new leader reads or that are joined, and large arguments',
+  },
+  'fleet runs under way': {
+    share: 0.045,
+    place: 'heap',
+    pools: { controllers: 1 },
+    holds: 'fleet runs under way, without their output; one tenant has half of it at most',
   },
   'script rows': { share: 0.01, place: 'heap', pools: { api: 1 }, holds: 'rows of scripts, without their code' },
   'answers of upstreams': {
@@ -173,7 +179,7 @@ export const memoryTable = {
     holds: 'operations of API documents',
   },
   'logs of steps': {
-    share: 0.14,
+    share: 0.11,
     place: 'heap',
     pools: { controllers: 1 },
     holds: 'logs of steps that are read, and outputs that are not stored yet',
@@ -208,7 +214,7 @@ export const memoryTable = {
   'whole revisions': whole('ControllerRevision', 0.03, { controllers: 1 }),
   'whole agents': whole('Agent', 0.01, { api: 1, controllers: 1 }),
   'whole agent executions': whole('AgentExecution', 0.01, { api: 1, controllers: 1 }),
-  'whole tool calls': whole('ToolCall', 0.02, { controllers: 1 }),
+  'whole tool calls': whole('ToolCall', 0.01, { controllers: 1 }),
   'whole edge hosts': whole('EdgeHost', 0.005, { api: 1 }),
   'whole edge groups': whole('EdgeGroup', 0.003, { api: 1, controllers: 1 }),
   'whole fleet runs': whole('FleetRun', 0.01, { api: 1 }),

@@ -8,7 +8,9 @@ import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
 import { createPartTurns } from '../../controllers/fleet-run/part-turns.ts';
 import type { CommandSender, NewsWriter } from '../../controllers/fleet-run/ports.ts';
 import { createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
+import { createKeepArgs } from '../../controllers/fleet-run/run-arguments.ts';
 import { RunViews } from '../../controllers/fleet-run/run-views.ts';
+import { ViewRooms } from '../../controllers/fleet-run/view-rooms.ts';
 import { createController } from '../../controllers/runtime/controller.ts';
 import type { Fact } from '../../controllers/runtime/facts.ts';
 import type { ReconcileResult } from '../../controllers/runtime/outcome.ts';
@@ -164,6 +166,8 @@ interface FleetControllerFacts {
   readonly hosts: readonly EdgeHost[];
   readonly groups?: readonly EdgeGroup[];
   readonly launches?: FairPool;
+  /** Room for the views of runs; that of another run may fill it. */
+  readonly rooms?: ViewRooms;
   /** Faults on the way to the hosts, and in what is said in their place. */
   readonly wrapSender?: (sender: CommandSender) => CommandSender;
   readonly wrapNews?: (news: NewsWriter) => NewsWriter;
@@ -214,12 +218,15 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   };
   const store = createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]);
   const inTurn = createPartTurns(clock);
+  const rooms = given.rooms ?? new ViewRooms(clock);
   const views = new RunViews({
     clock,
     store,
     newsReader: createNewsReader({ bus, clock, turns: createTurnGate() }),
     outputs: createFairPool({ size: 16 * 1_048_576, clock }),
     inTurn,
+    keepArgs: createKeepArgs({ kube, inTurn }),
+    rooms,
     serveRecords: serveOpenRecords(bus),
     wake: (key) => controller.queue.add(key),
   });

@@ -129,7 +129,7 @@ function commandFor(
     tenant,
     target,
     tool,
-    args,
+    useArgs: (task) => task(args),
     deadlineSecs,
     securityContext: 'default',
     author: 'bench',

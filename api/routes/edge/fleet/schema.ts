@@ -123,7 +123,7 @@ export const FleetRunSummary = Type.Object(
     }),
     ended_at: Type.Union([timestamp(), Type.Null()], { description: 'When it ended; null: it is still running.' }),
     outcome: Type.Union([oneOf(runOutcomes), Type.Null()], { description: 'How it ended; null: it is still running.' }),
-    reason: Type.Optional(Type.String({ description: 'Why it was halted or refused, in one word.' })),
+    reason: Type.Optional(Type.String({ description: 'Why it was halted or refused, or waits, in one word.' })),
     message: Type.Optional(Type.String({ description: 'The same in one sentence.' })),
     requested_by: Type.String({ description: 'The user who asked for it.' }),
     summary: Summary,
