@@ -18,6 +18,8 @@ export const daemonLimits = {
   tokenMs: 86_700_000,
   /** How long an id is remembered whose command was refused before its token was believed. */
   refusedMs: 3_600_000,
+  /** Commands that the journal could not take, and that the daemon remembers in memory. */
+  unkept: 1_000,
   /** Commands that run at a time, default; and those that wait for their turn. */
   concurrent: 4,
   waiting: 64,

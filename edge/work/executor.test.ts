@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AppError } from '../../lib/errors.ts';
 import { durationOf, mintCommandToken } from '../../lib/edge/index.ts';
 import { EdgeResult, InvokeTool } from '../../proto/generated/windlass/node/v1/node.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
@@ -47,6 +48,7 @@ async function startExecutor(config: LocalConfig) {
   const clock = createManualClock(Date.parse('2026-11-02T09:00:00Z'));
   const journal = await openJournal(join(folder, 'commands'), { clock, owner: { uid: process.geteuid?.() ?? 0 } });
   const ended: string[] = [];
+  const unkept: string[] = [];
   const executor = createExecutor({
     clock,
     logger: silentLogger,
@@ -54,10 +56,10 @@ async function startExecutor(config: LocalConfig) {
     tools: endless,
     config: () => ({ security_contexts: { default: {} }, ...config }),
     proof: { commandKey: publicKey, tenant: 'acme', nodeId: 'n' },
-    outbox: { result: (id) => ended.push(id), output: () => {}, started: () => {}, unkept: () => {} },
+    outbox: { result: (id) => ended.push(id), output: () => {}, started: () => {}, unkept: (id) => unkept.push(id) },
   });
   const outcome = async (id: string) => EdgeResult.decode((await journal.result(id)) ?? new Uint8Array()).outcome;
-  return { clock, executor, ended, outcome };
+  return { clock, journal, executor, ended, unkept, outcome };
 }
 
 describe('the time of a command', () => {
@@ -82,6 +84,22 @@ describe('the time of a command', () => {
     // A limit of the owner is visible in the result.
     const deadline = durationOf(want * 1_000);
     expect(await outcome(command.commandId)).toMatchObject({ $case: 'timedOut', value: { deadline } });
+    await executor.stop(0, 'over');
+  });
+});
+
+describe('a command that the journal could not take', () => {
+  it('EDGE-FLOW-11 is refused again where it comes again, also when the journal has room: its run counts it as failed', async () => {
+    const { clock, journal, executor, unkept } = await startExecutor({});
+    const command = await commandOf(60, 60, clock.now());
+    vi.spyOn(journal, 'begin').mockRejectedValueOnce(new AppError('limit_exceeded', 'full', { reason: 'JournalFull' }));
+    await executor.invoke(command);
+    expect(unkept).toEqual([command.commandId]);
+    await executor.invoke(command);
+    expect(unkept).toEqual([command.commandId, command.commandId]);
+    expect(executor.underWay).toBe(0);
+    await executor.invoke(await commandOf(60, 60, clock.now()));
+    expect(executor.underWay).toBe(1);
     await executor.stop(0, 'over');
   });
 });

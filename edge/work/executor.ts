@@ -71,6 +71,8 @@ class HostExecutor implements Executor {
   readonly #deps: ExecutorDeps;
   readonly #running = new Map<string, Running>();
   readonly #turns: FairPool;
+  /** Results of commands that the journal could not take: one that comes again is not run after all. */
+  readonly #unkept = new Map<string, EdgeResult>();
   #isDraining = false;
 
   constructor(deps: ExecutorDeps) {
@@ -102,15 +104,26 @@ class HostExecutor implements Executor {
     const state = journal.stateOf(commandId);
     if (state === 'result') outbox.result(commandId);
     if (state !== undefined) return;
+    const refused = this.#unkept.get(commandId);
+    if (refused !== undefined) return outbox.unkept(commandId, refused);
     const judged = await judge(this.#deps, invoke, this.#isDraining);
-    if ('code' in judged) return keepRefusal(this.#deps, commandId, errResult(judged));
+    if ('code' in judged)
+      return this.#noteUnkept(commandId, await keepRefusal(this.#deps, commandId, errResult(judged)));
     try {
       const { iat, exp } = judged.claims;
       await journal.begin(commandId, { ends: exp * 1_000, lifeMs: (exp - iat) * 1_000 });
     } catch (error) {
-      return refuseUnkept(this.#deps, commandId, error);
+      return this.#noteUnkept(commandId, unkeptResult(this.#deps, commandId, error));
     }
     this.#start(commandId, judged.call);
+  }
+
+  #noteUnkept(commandId: string, result: EdgeResult | undefined): void {
+    if (result === undefined) return;
+    this.#unkept.set(commandId, result);
+    const [oldest = ''] = this.#unkept.keys();
+    if (this.#unkept.size > daemonLimits.unkept) this.#unkept.delete(oldest);
+    this.#deps.outbox.unkept(commandId, result);
   }
 
   #start(commandId: string, call: HostCall): void {
@@ -235,21 +248,27 @@ async function keepResult(
   outbox.result(commandId);
 }
 
-async function keepRefusal({ journal, outbox, logger }: ExecutorDeps, commandId: string, result: EdgeResult) {
+/** Gives the result back where the journal does not take it. */
+async function keepRefusal(
+  { journal, outbox, logger }: ExecutorDeps,
+  commandId: string,
+  result: EdgeResult,
+): Promise<EdgeResult | undefined> {
   try {
     await journal.refuse(commandId, EdgeResult.encode(result).finish());
-    outbox.result(commandId);
   } catch (err) {
     logger.error({ err, commandId }, 'refusal not kept');
-    outbox.unkept(commandId, result);
+    return result;
   }
+  outbox.result(commandId);
+  return undefined;
 }
 
-function refuseUnkept({ outbox, logger }: ExecutorDeps, commandId: string, error: unknown): void {
-  // The id came twice at once: the first one runs.
-  if (error instanceof AppError && error.code === 'already_exists') return;
+/** Result of a command that the journal does not take; undefined where the id came twice at once: the first one runs. */
+function unkeptResult({ logger }: ExecutorDeps, commandId: string, error: unknown): EdgeResult | undefined {
+  if (error instanceof AppError && error.code === 'already_exists') return undefined;
   logger.error({ err: error, commandId }, 'command not kept');
-  outbox.unkept(commandId, errResult(error instanceof AppError ? problemOf(error) : journalProblem));
+  return errResult(error instanceof AppError ? problemOf(error) : journalProblem);
 }
 
 const journalProblem: CommandProblem = {
