@@ -59,7 +59,7 @@ describe.concurrent('outputs in ConfigMaps', () => {
     },
   );
 
-  // Of 100 transitions the same is proven without pods, in controllers/execution/engine/decide.test.ts.
+  // The test of controllers/execution/engine/decide.ts proves the same of 100 transitions, without pods.
   it('AMB-022 24 transitions of 2 MiB of output each keep status below their part of 256 KiB', {
     timeout: 400_000,
   }, async () => {
