@@ -24,7 +24,7 @@ export class CommandNotes {
     );
   }
 
-  /** How many are under way. */
+  /** Launches that are under way. */
   get launches(): number {
     return this.#launches.size;
   }
@@ -46,8 +46,8 @@ export class CommandNotes {
     return first;
   }
 
-  /** For how long claims have found no room, in time that never steps: from the first that found none. */
-  fullFor(now: number): number {
+  /** A claim found no room. Answers for how long that has been so, in time that never steps. */
+  noteFull(now: number): number {
     this.#fullSince ??= now;
     return now - this.#fullSince;
   }

@@ -69,7 +69,7 @@ async function takeUp(deps: LeaveDeps, cached: FleetRun): Promise<Ending> {
   if (run === undefined || phase === 'Ended' || startedAt === undefined) return { kind: 'over' };
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
   if (tenant === undefined) return { kind: 'open', commands, why: 'the namespace is no tenant' };
-  if (!deps.views.hasRoom(run, tenant, viewBytes(run, sizeInStatus(run))))
+  if (!deps.views.takeRoom(run, tenant, viewBytes(run, sizeInStatus(run))))
     return { kind: 'open', commands, why: 'the controllers have no room for the run' };
   return goOn(deps, await deps.views.reopen(run, tenant));
 }

@@ -52,7 +52,7 @@ export async function drive(deps: DriveDeps, view: RunView): Promise<FleetDecisi
 async function handOverAll(deps: DriveDeps, view: RunView, nodes: readonly string[]): Promise<boolean> {
   const spend = createLoopTurns(fleetRunLimits.begunPerTurn);
   for (const node of nodes) {
-    if (view.signal.aborted || view.progress.isStopped || view.holdsBack()) return false;
+    if (view.signal.aborted || view.progress.isStopped || view.holdBack()) return false;
     handOver(deps, view, node);
     await spend(1);
   }
@@ -79,7 +79,7 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
     isStopped: () => view.progress.isStopped,
     isOver: () => view.signal.aborted || view.isSettled(node),
     onSend: () => view.commands.noteSending(node, deps.clock.now()),
-    isFullForLong: () => view.commands.fullFor(deps.clock.steadyMs()) >= fullPatienceMs(view),
+    isFullForLong: () => view.commands.noteFull(deps.clock.steadyMs()) >= fullPatienceMs(view),
     onRoom: () => view.commands.noteRoom(),
   }).catch((): Launch => ({ kind: 'unsure' }));
   if (view.signal.aborted || launched.kind === 'left') return;

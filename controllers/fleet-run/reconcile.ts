@@ -67,7 +67,7 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileRe
     return undefined;
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
   if (tenant === undefined) return { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: 'NotATenant' };
-  if (!deps.views.hasRoom(run, tenant, viewBytes(run, sizeInStatus(run)))) return waitForRoom(deps, run);
+  if (!deps.views.takeRoom(run, tenant, viewBytes(run, sizeInStatus(run)))) return waitForRoom(deps, run);
   try {
     // One that an older version began is not held yet.
     await deps.views.reopen(await hold(deps, run), tenant);

@@ -37,7 +37,8 @@ export function createKeepArgs(deps: ArgumentsDeps): KeepArgs {
   };
 }
 
-// Functions of one block keep all that one of them names: the text is in none beside that of large arguments.
+// A closure keeps every variable that a closure of its block names. The closure of large arguments must not keep their text,
+// so that of small ones has a block of its own.
 const keptArgs =
   (text: string): UseArgs =>
   (task) =>

@@ -160,7 +160,7 @@ export class RunView {
     void this.#waits.end();
   }
 
-  /** Ends the waits of one command soon after the view is closed. */
+  /** A signal that ends the waits of one command, soon after the view is closed. */
   nextWait(): AbortSignal {
     return this.#waits.next();
   }
@@ -222,8 +222,8 @@ export class RunView {
     this.#progress.record({ kind: 'launching', node });
   }
 
-  /** Whether so many commands wait to leave that no other one may yet. The run is woken when it may. */
-  holdsBack(): boolean {
+  /** Holds the run back where so many commands wait to leave that no other one may yet, and wakes it when one may. */
+  holdBack(): boolean {
     this.#isHeldBack = this.commands.launches >= fleetRunLimits.launchesPerRun;
     return this.#isHeldBack;
   }

@@ -39,8 +39,8 @@ export class RunViews {
     return this.#open.get(uid);
   }
 
-  /** Whether there is room for the view of a run; where not, the run waits for it in line, and is woken. */
-  hasRoom({ metadata: { name, namespace = '', uid = '' } }: FleetRun, tenant: string, bytes: number): boolean {
+  /** Takes room for the view of a run, and answers whether there was some; else the run waits in line, and is woken. */
+  takeRoom({ metadata: { name, namespace = '', uid = '' } }: FleetRun, tenant: string, bytes: number): boolean {
     const { rooms, wake } = this.#deps;
     return rooms.take({ uid, tenant, bytes, wake: () => wake(`${namespace}/${name}`) });
   }

@@ -35,7 +35,7 @@ export interface StartDeps extends FinishDeps, AskSurroundingsDeps {
   readonly store: Pick<OutputStore, 'put'>;
   readonly fleetCapable: FleetCapable;
   readonly sender: Pick<CommandSender, 'roomFor'>;
-  readonly views: Pick<RunViews, 'close' | 'hasRoom' | 'isWaiting' | 'open' | 'unsentOf'>;
+  readonly views: Pick<RunViews, 'close' | 'takeRoom' | 'isWaiting' | 'open' | 'unsentOf'>;
   /** Undefined: commands can be sent. Else why not. */
   readonly problem?: RefusedRun | undefined;
 }
@@ -59,7 +59,7 @@ async function beginFor(deps: StartDeps, run: FleetRun, tenant: string): Promise
   if (begun.kind === 'refused') return refuseInTime(deps, run, begun.why, begun.targets);
   const full = await answerOf(refusalForRoom(deps, tenant, begun.targets.resolved.length), 'bus');
   if (full !== undefined) return refuse(deps, run, full, begun.targets);
-  if (!deps.views.hasRoom(run, tenant, viewBytes(run, sizeOfTargets(begun.targets)))) throw new NotYet(noRoom);
+  if (!deps.views.takeRoom(run, tenant, viewBytes(run, sizeOfTargets(begun.targets)))) throw new NotYet(noRoom);
   const now = deps.clock.now();
   const held = await hold(deps, run);
   const status = statusWith(held, now, {

@@ -102,7 +102,7 @@ function takeOver(runs: StoredRuns, { bytes, onRead }: { readonly bytes?: number
 }
 
 describe('a leader that takes over fleet runs', () => {
-  it('EDGE-RES-26 EDGE-REST-38 knows each outcome of the record, and goes on behind it', async () => {
+  it('EDGE-RES-26 EDGE-REST-38 knows each outcome of the record, and continues behind it', async () => {
     const runs = await storedRuns(1, { hosts: 1_200, tail: 8 });
     const [view] = await takeOver(runs, { onRead: () => undefined }).all();
     expect(view?.progress.summary).toEqual({ ok: 1_080, err: 120, timed_out: 0, cancelled: 0, not_started: 0 });

@@ -38,7 +38,7 @@ import {
  *
  * The time of day of a host may jump, so that it alone forgets nothing: an id is forgotten once the journal has been open for
  * the whole life of its token since it began. The token is over then by the clock of the server as well, and so is each that
- * ends no later. No horizon is ever in the future of the server, and refuses no token that is good.
+ * ends no later. The horizon is never in the future of the server, so it refuses no good token.
  */
 export interface Journal {
   /** How far the command has come; undefined for an id that is new, or forgotten. */

@@ -11,6 +11,11 @@ export const errorCodes = {
   nameInUse: 10_058,
   /** The stream gives no message a time to live of its own. */
   ttlDisabled: 10_166,
+  insufficientResources: 10_023,
+  memoryExceeded: 10_028,
+  storageExceeded: 10_047,
+  /** The store took no message, such as for the bytes of the stream. */
+  storeFailed: 10_077,
 } as const;
 
 /** The server's no to a message, with its code. */
@@ -46,7 +51,12 @@ export function isNo(error: unknown): boolean {
 const noNames: ReadonlySet<string> = new Set(['StreamRefusal', 'JetStreamApiError', 'PermissionViolationError']);
 
 /** Codes of a server that has no room for a message: of its memory, of its disk, or of the stream. */
-const noRoomCodes: ReadonlySet<unknown> = new Set([10_023, 10_028, 10_047, 10_077]);
+const noRoomCodes: ReadonlySet<unknown> = new Set([
+  errorCodes.insufficientResources,
+  errorCodes.memoryExceeded,
+  errorCodes.storageExceeded,
+  errorCodes.storeFailed,
+]);
 
 /** Whether a write finds no room, in the bucket or at the server. There may be some later. */
 export const isBusFull = (error: unknown): boolean =>

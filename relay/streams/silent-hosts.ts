@@ -24,8 +24,8 @@ const writesAtOnce = 64;
 const restMs = 60_000;
 
 /**
- * Hosts that have been silent for too long, until that is written. Each is written once, tenants take turns, and no write waits
- * for another one of a full look: a site of ten thousand hosts falls silent within seconds.
+ * Hosts that have been silent for too long, until that is written. Each is written once, tenants take turns, and no
+ * write waits for another, however many hosts are silent: a site of ten thousand falls silent within seconds.
  */
 export class SilentHosts {
   readonly #deps: SilentHostsDeps;

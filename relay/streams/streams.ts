@@ -172,7 +172,7 @@ export class Streams {
   }
 
   /**
-   * Looks once at every stream: who has been silent for too long is Unhealthy (AMB-096). Resolves when that is written, as far as
+   * Looks once at every stream: a host that was silent for too long is Unhealthy (AMB-096). Resolves when that is written, as far as
    * the server takes it; another look may begin before. Never rejects.
    */
   checkHeartbeats(): Promise<void> {

@@ -43,7 +43,7 @@ class ConversationDrivers implements Drivers {
 
   constructor(deps: DriversDeps) {
     this.#deps = deps;
-    // A look of these notes is none of those by which a silent driver is known.
+    // The notes look by themselves: their looks must not count as silences of a driver.
     this.#notes = createWaitNotes({ ...deps, looks: createDriverLooks(deps) });
     this.#driver = new ConversationDriver(deps, this.#notes);
     deps.executions.onChange(({ before, after }) => {

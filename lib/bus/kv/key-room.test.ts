@@ -29,7 +29,7 @@ describe('the room of a tenant in a bucket', () => {
     }
   });
 
-  it('AMB-182 is told of a bucket in memory too, with the time at which enough has ended', async () => {
+  it('AMB-182 holds for a bucket in memory too, with the time at which enough has ended', async () => {
     const clock = createManualClock();
     const bucket = createMemoryBucket<number>(clock, { name: 'b', ttlMs: 1_000, holds: 'cups' }, 10);
     for (let key = 0; key < 8; key += 1) {
