@@ -143,6 +143,7 @@ export const fleetRunReasons = {
   TooManyTargets: 'The target means more hosts than one run takes.',
   InvalidPolicy: 'The dispatch policy breaks a rule; the message names the field.',
   ArgumentsTooLarge: 'The arguments are larger than a run may send to each host.',
+  NestedTooDeep: 'The arguments are nested deeper than 64 levels, which is as deep as JSON is taken anywhere.',
   NotATenant: 'The namespace is no tenant.',
   RecordLost: 'The stored targets or outcomes of the run are gone: it cannot be continued.',
   CommandShareUsed:

@@ -3,6 +3,9 @@ import { AppError } from './errors.ts';
 
 export const tooDeep = `is nested deeper than ${limits.jsonDepth} levels`;
 
+/** More levels than any definition has that is accepted: the deepest hold a JSON Schema or a constant near their top. */
+export const definitionLevels = 2 * limits.jsonDepth;
+
 /** A JSON value is nested deeper than is taken anywhere; the message names the value. */
 export class NestedTooDeep extends AppError {
   override readonly name = 'NestedTooDeep';

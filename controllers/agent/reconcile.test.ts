@@ -9,6 +9,7 @@ import { revisionOf } from '../../lib/registration/index.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
 import { aNodeConfig } from '../../test/builders/node-config-builder.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
+import { nested } from '../../test/support/nested.ts';
 import { agentRevisionKey } from '../agent-execution/informer.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
 import { agentKey } from '../workflow/informers.ts';
@@ -112,6 +113,18 @@ describe('the controller of agents', () => {
     expect(created).toEqual([]);
     expect(ready(status)).toMatchObject({ status: 'False', reason: 'InvalidDefinition' });
     expect(ready(status)?.message).toMatch(/^spec\.output_schema/);
+  });
+
+  it.each([
+    ['spec.tools[0].config', { tools: [{ name: 'fs.read', config: { a: nested(5_500) } }] }],
+    ['spec.output_schema', { output_schema: { type: 'object', default: nested(5_500) } } as const],
+  ])('refuses a definition that is nested too deep to be hashed, and names the field: %s', async (field, spec) => {
+    const { created, status } = await reconciled({ agents: [anAgent('reviewer', spec)], revisions: [stored(agent)] });
+    expect(created).toEqual([]);
+    expect(ready(status)).toMatchObject({ status: 'False', reason: 'InvalidDefinition' });
+    expect(ready(status)?.message.startsWith(`${field}: `)).toBe(true);
+    expect(status).not.toHaveProperty('revision');
+    expect(status?.versions).toMatchObject([{ version: '1.0.0', revision: own }]);
   });
 
   it('AGENT-13 takes any model alias, and warns of each field whose alias no provider defines', async () => {

@@ -21,7 +21,7 @@ export type DefinitionStatus = WorkflowStatus & AgentStatus;
 
 export interface DefinitionFacts {
   readonly definition: Versioned;
-  /** SHA-256 of the canonical spec. */
+  /** SHA-256 of the canonical spec. Empty, as the name is, for a definition with mistakes. */
   readonly specHash: string;
   readonly revisionName: string;
   readonly revisions: readonly StoredRevision[];

@@ -89,23 +89,34 @@ async function report<V extends Versioned>(deps: JudgeDeps<V>, definition: V, st
 
 async function observe<V extends Versioned>(deps: JudgeDeps<V>, definition: V): Promise<DefinitionFacts> {
   await deps.turns.enter(definition.metadata.namespace ?? '');
-  const specHash = canonicalHash(definition.spec);
-  // Each of these may take half of what a turn may, with the largest definition.
-  await deps.turns.enter(definition.metadata.namespace ?? '');
   const found = await deps.problemsOf(definition);
-  const ownName = revisionName(definition, specHash);
-  const isRival = ({ version, name }: StoredRevision) => version === definition.spec.version && name !== ownName;
+  const problems = linesOf(found, 'error');
   const revisions = await revisionsOf(deps, definition);
   return {
     definition,
-    specHash,
-    revisionName: ownName,
     revisions,
-    changed: await changesSince(deps, definition, revisions.find(isRival)),
-    problems: linesOf(found, 'error'),
+    problems,
     warnings: linesOf(found, 'warning'),
     forced: definition.metadata.annotations?.[annotations.force] === 'true',
+    ...(problems.length > 0 ? unnamed : await contentOf(deps, definition, revisions)),
   };
+}
+
+/** A definition with mistakes is stored under no name. Its free JSON may be nested too deep to be hashed. */
+const unnamed = { specHash: '', revisionName: '' } as const;
+
+/** The name of the content of a definition without mistakes, and its difference from what its version holds. */
+async function contentOf<V extends Versioned>(
+  deps: JudgeDeps<V>,
+  definition: V,
+  revisions: readonly StoredRevision[],
+): Promise<Pick<DefinitionFacts, 'specHash' | 'revisionName' | 'changed'>> {
+  // To check and to hash the largest definition may each take half of what a turn may.
+  await deps.turns.enter(definition.metadata.namespace ?? '');
+  const specHash = canonicalHash(definition.spec);
+  const ownName = revisionName(definition, specHash);
+  const isRival = ({ version, name }: StoredRevision) => version === definition.spec.version && name !== ownName;
+  return { specHash, revisionName: ownName, changed: await changesSince(deps, definition, revisions.find(isRival)) };
 }
 
 const linesOf = (problems: readonly Problem[], wanted: Problem['severity']): string[] =>

@@ -8,6 +8,7 @@ import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
+import { nested } from '../../test/support/nested.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
 import { workflowInformer } from './informers.ts';
@@ -211,4 +212,26 @@ it('wakes the workflows of its namespace that name an agent or a workflow which 
   expect(workflowWakes.agents?.(change(undefined, anAgent('clrk')), caches)).toEqual([]);
   expect(workflowWakes.workflows?.(change(undefined, small('other')), caches)).toEqual(['default/asking']);
   expect(workflowWakes.workflows?.(change(undefined, small('clrk')), caches)).toEqual([]);
+});
+
+it('a definition that is nested too deep to be hashed is refused, and its status names the field', async () => {
+  const { metadata, spec, ...rest } = small('w');
+  const workflows = createCache({ indexes: workflowIndexes });
+  workflows.replaceAll([{ ...rest, metadata, spec: { ...spec, context: { deep: nested(9_000) } } }], '5');
+  let status: Workflow['status'];
+  const reconcile = createWorkflowReconcile({
+    kube: {
+      jsonPatchStatus: async (_resource: unknown, _ref: unknown, patch: readonly { value?: Workflow['status'] }[]) => {
+        status = patch.at(-1)?.value;
+        return small('w');
+      },
+    } as never,
+    clock: createManualClock(),
+    workflows,
+    wholeWorkflow: async (workflow) => workflow,
+    ...besideWorkflows(),
+  });
+  await reconcile('default/w');
+  const message = 'spec.context.deep: is nested deeper than 64 levels';
+  expect(status?.conditions).toMatchObject([{ status: 'False', reason: 'InvalidDefinition', message }]);
 });

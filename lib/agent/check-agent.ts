@@ -6,6 +6,7 @@ import { checkVariableNames } from '../definition/check-environment.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { isJsonObject } from '../json-object.ts';
 import { checkSchema } from '../json-schema/validate.ts';
+import { isTooDeep, tooDeep } from '../nesting.ts';
 import { checkTemplate } from '../template/parse.ts';
 import { toolNameProblem } from '../tools/known-names.ts';
 import { matchesName } from '../tools/name-pattern.ts';
@@ -41,8 +42,8 @@ const runsInPod = (tool: unknown): boolean =>
  */
 export function checkAgent(spec: unknown): readonly Problem[] {
   if (!isJsonObject(spec)) return [errorAt(['spec'], 'type', 'must be a map')];
-  const large = checkFreeJson(spec);
-  if (large.length > 0) return large;
+  const unfit = checkFreeJson(spec);
+  if (unfit.length > 0) return unfit;
   const { tools, env } = spec;
   return [
     ...validateSpec.Agent(spec).map(withPlaceOfNetworks),
@@ -60,7 +61,10 @@ export function checkAgent(spec: unknown): readonly Problem[] {
 /** Bytes of heap that the free JSON of a definition may take, in each process that runs it. */
 export const agentJsonBytes = 512 * 1024;
 
-/** The API server cannot measure free JSON: 1 MiB of `{}` takes 14 MiB of heap for each version that runs. */
+/**
+ * The API server cannot measure free JSON: 1 MiB of `{}` takes 14 MiB of heap for each version that runs. Nor does it
+ * bound levels, of which some thousand overflow the stack of each process that walks them.
+ */
 function checkFreeJson({ output_schema, tools }: Readonly<Record<string, unknown>>): readonly Problem[] {
   const configs = Array.isArray(tools)
     ? tools.map((tool: unknown) => (isJsonObject(tool) ? tool['config'] : null))
@@ -69,10 +73,15 @@ function checkFreeJson({ output_schema, tools }: Readonly<Record<string, unknown
     [['spec', 'output_schema'], output_schema],
     [['spec', 'tools'], configs],
   ] as const;
-  return parts.flatMap(([place, value]) =>
+  const large = parts.flatMap(([place, value]) =>
     heapBytes(value, agentJsonBytes) < agentJsonBytes
       ? []
       : [errorAt(place, 'too_large', `takes more than ${agentJsonBytes} bytes of memory; declare fewer fields`)],
+  );
+  if (large.length > 0) return large;
+  // The check of the schema has a bound of its own.
+  return configs.flatMap((config, index) =>
+    isTooDeep(config) ? [errorAt(['spec', 'tools', index, 'config'], 'depth', tooDeep)] : [],
   );
 }
 

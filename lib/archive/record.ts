@@ -2,6 +2,7 @@ import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../errors.ts';
 import type { BlobReader } from '../execution/whole-value.ts';
+import { isTooDeep } from '../nesting.ts';
 import { createBlob } from '../output-store/blob.ts';
 import { lost } from '../output-store/packed.ts';
 import { archiveLimits } from './limits.ts';
@@ -60,13 +61,30 @@ export async function writeRecord(
   await rest();
   const packed = new Packer();
   const parts = values.map(({ part }) => part);
-  const head: Head = { format, execution: withoutManagers(execution), parts, left_out: leftOut };
+  const head: Head = { format, execution: writable(withoutManagers(execution)), parts, left_out: leftOut };
   await packed.add(Buffer.from(`${JSON.stringify(head)}\n`));
   for (const { data } of values) {
     await packed.add(data);
     await packed.add(lineBreak);
   }
   return packed.end();
+}
+
+/**
+ * An execution whose input, or a pair of its Blackboard, was refused for its depth is recorded without it: some thousand
+ * levels overflow the stack of each process that writes or reads them.
+ */
+function writable({ spec, ...execution }: WorkflowExecution): WorkflowExecution {
+  const { input, blackboard, ...rest } = spec;
+  const pairs = blackboard && Object.entries(blackboard).filter(([, value]) => !isTooDeep(value));
+  return {
+    ...execution,
+    spec: {
+      ...rest,
+      ...(input !== undefined && !isTooDeep(input) && { input }),
+      ...(pairs !== undefined && { blackboard: Object.fromEntries(pairs) }),
+    },
+  };
 }
 
 /** How many bytes of values a record of the execution holds, at most. */

@@ -1,5 +1,7 @@
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import { heapBytes } from '../heap-bytes.ts';
+import { isTooDeep } from '../nesting.ts';
+import { schemaLimits } from './limits.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -24,15 +26,20 @@ export const isKeptApart = (schema: Schema): boolean => schema['$comment'] === k
 
 /**
  * The schema that calls and lists use. The API server cannot measure free JSON (1 MiB of `{}` takes 14 MiB of heap).
- * Some dozens of objects would fill the memory of each process that caches them.
+ * Some dozens of objects would fill the memory of each process that caches them. Nor does it bound the levels.
  */
-export const keptSchema = <T extends Schema>(schema: T): T | typeof leftOut => (isLarge(schema) ? leftOut : schema);
+export const keptSchema = <T extends Schema>(schema: T): T | typeof leftOut =>
+  isLarge(schema) || isDeep(schema) ? leftOut : schema;
 
 /** The problem of a schema that `keptSchema` leaves out. */
 export function largeSchemaProblems(schema: Schema, at: Place): readonly Problem[] {
+  if (isDeep(schema)) return [errorAt(at, 'depth', `is nested deeper than ${schemaLimits.depth} levels`)];
   if (schema['$comment'] !== leftOut['$comment'] && !isLarge(schema)) return [];
   const message = `takes more than ${registeredSchemaBytes} bytes of memory; declare fewer fields`;
   return [errorAt(at, 'too_large', message)];
 }
 
 const isLarge = (schema: Schema): boolean => heapBytes(schema, registeredSchemaBytes) >= registeredSchemaBytes;
+
+/** A process that writes one of some thousand levels as JSON overflows its stack. */
+const isDeep = (schema: Schema): boolean => isTooDeep(schema, schemaLimits.depth + 1);

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { annotations } from '../../crds/labels.ts';
 import { canonicalHash } from '../definition/canonical.ts';
+import { definitionLevels, isTooDeep } from '../nesting.ts';
 import { problemsOf } from './problems-of.ts';
 import { controllerRevisions, createUnlessExists, type KubeClient } from '../kube/index.ts';
 import { revisionName, revisionOf } from './revision.ts';
@@ -25,6 +26,8 @@ export function createKeepRevision(kube: Pick<KubeClient, 'get' | 'list' | 'crea
   const stored = new LRUCache<string, true>({ max: remembered });
   return async (versioned, { isChecked } = { isChecked: false }) => {
     const { metadata, spec } = versioned;
+    // One of too many levels has mistakes, and cannot be hashed.
+    if (isTooDeep(spec, definitionLevels)) return;
     const specHash = canonicalHash(spec);
     const name = revisionName(versioned, specHash);
     // The name is made of the uid as well, so it never names anything else.

@@ -5,6 +5,7 @@ import { noUser, workflowUser } from '../workflow-lookup/scope.ts';
 import { canonicalHash } from '../definition/canonical.ts';
 import { shortHash } from '../ids.ts';
 import type { ControllerRevision } from '../kube/index.ts';
+import { definitionLevels, isTooDeep } from '../nesting.ts';
 import { revisionLabels, type Versioned, type VersionedKind } from './versioned.ts';
 
 /** The same content of the same object always has the same name, whichever process stores it. */
@@ -81,12 +82,16 @@ export function isRevisionOf({ metadata }: Pick<Versioned, 'metadata'>, revision
   return isNamed && revision.metadata.namespace === metadata.namespace;
 }
 
-/** Whether it holds the content that its name was made of. Objects never change, so one is hashed once. */
+/**
+ * Whether it holds the content that its name was made of. Objects never change, so one is hashed once. A stranger's may be
+ * nested too deep to be hashed.
+ */
 export function holdsItsContent(revision: ControllerRevision): boolean {
   const known = verdicts.get(revision);
   if (known !== undefined) return known;
   const { spec } = revision.data as { readonly spec?: unknown };
-  const verdict = spec !== undefined && canonicalHash(spec) === revision.metadata.annotations?.[annotations.specHash];
+  const isOurs = spec !== undefined && !isTooDeep(spec, definitionLevels);
+  const verdict = isOurs && canonicalHash(spec) === revision.metadata.annotations?.[annotations.specHash];
   verdicts.set(revision, verdict);
   return verdict;
 }
