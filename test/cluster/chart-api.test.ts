@@ -20,7 +20,7 @@ import {
 import { readNodeConfig } from '../../lib/node-config/index.ts';
 import { clusterNames } from '../../lib/tenant/names.ts';
 import { accessOf, may } from './chart/access.ts';
-import { helmRelease, makeForeignNamespace, podsOf, upgrade } from './chart/release.ts';
+import { helmRelease, makeForeignNamespace, podsOf, rollOut, upgrade } from './chart/release.ts';
 import {
   chart,
   type Deployment,
@@ -35,7 +35,6 @@ import { answersDuring } from './chart/steady-requests.ts';
 import { connect, kubeconfigPath } from './harness/cluster.ts';
 import { workflowExecutions } from './harness/kinds.ts';
 import { projectDir } from './harness/project.ts';
-import { programPath } from './outputs/programs.ts';
 
 const run = promisify(execFile);
 const secrets = defineResource<KubeObject & { stringData?: Readonly<Record<string, string>> }>({
@@ -712,14 +711,7 @@ describe('the installed API', () => {
   });
 
   it('answers every request while it is rolled out, and its replicas then run on different nodes', async () => {
-    const kubectl = await programPath('kubectl');
-    const of = ['--kubeconfig', kubeconfigPath(), '--namespace', namespace];
-    const before = (await podsOf(kube, 'api')).map(({ metadata }) => `pod/${metadata.name}`);
-    const answers = await answersDuring(kube, async () => {
-      await run(kubectl, [...of, 'rollout', 'restart', 'deployment/windlass-api']);
-      await run(kubectl, [...of, 'rollout', 'status', 'deployment/windlass-api', '--timeout=90s']);
-      await run(kubectl, [...of, 'wait', '--for=delete', '--timeout=60s', ...before]);
-    });
+    const answers = await answersDuring(kube, () => rollOut(kube, 'api'));
     expect(Object.keys(answers)).toEqual(['200']);
     const after = await podsOf(kube, 'api');
     expect(new Set(after.map(({ spec }) => spec.nodeName)).size).toBe(2);

@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { GatewayConfig, readGatewayConfig } from '../../gateway/config.ts';
 import { busVariables } from '../../lib/bus/index.ts';
@@ -18,13 +16,10 @@ import {
   tenantAccountOf,
   twoReplicas,
 } from './chart/optional-process.ts';
-import { podsOf } from './chart/release.ts';
+import { podsOf, rollOut } from './chart/release.ts';
 import { environment, find, listedVariables, namesOf, render, texts } from './chart/rendering.ts';
 import { answersDuring } from './chart/steady-requests.ts';
-import { kubeconfigPath } from './harness/cluster.ts';
-import { programPath } from './outputs/programs.ts';
 
-const run = promisify(execFile);
 const issuer = 'https://id.example.com';
 const api = { oidc: { issuer } };
 const gateway = { enabled: true };
@@ -272,18 +267,10 @@ describe('the installed gateway', () => {
   });
 
   it('answers every request while it is rolled out, and its replicas then run on different nodes', async () => {
-    const kubectl = await programPath('kubectl');
-    const of = ['--kubeconfig', kubeconfigPath(), '--namespace', namespace];
-    const before = (await podsOf(kube(), 'gateway')).map(({ metadata }) => `pod/${metadata.name}`);
-    const answers = await answersDuring(
-      kube(),
-      async () => {
-        await run(kubectl, [...of, 'rollout', 'restart', 'deployment/windlass-gateway']);
-        await run(kubectl, [...of, 'rollout', 'status', 'deployment/windlass-gateway', '--timeout=90s']);
-        await run(kubectl, [...of, 'wait', '--for=delete', '--timeout=60s', ...before]);
-      },
-      { component: 'gateway', port: 8_090 },
-    );
+    const answers = await answersDuring(kube(), () => rollOut(kube(), 'gateway'), {
+      component: 'gateway',
+      port: 8_090,
+    });
     expect(Object.keys(answers)).toEqual(['200']);
     const after = await podsOf(kube(), 'gateway');
     expect(new Set(after.map(({ spec }) => spec.nodeName)).size).toBe(2);

@@ -14,7 +14,7 @@ import {
   tenantAccountOf,
   twoReplicas,
 } from './chart/optional-process.ts';
-import { podsOf } from './chart/release.ts';
+import { podsOf, rollOut } from './chart/release.ts';
 import { type Deployment, environment, find, listedVariables, namesOf, render, texts } from './chart/rendering.ts';
 
 const api = { oidc: { issuer: 'https://id.example.com' } };
@@ -295,7 +295,8 @@ describe('the installed relay', () => {
     await expect(kube().create(pods, pod, { dryRun: true })).resolves.toBeDefined();
   });
 
-  it('has two replicas that are ready, on different nodes', async () => {
+  it('has two replicas that are ready, on different nodes, once it is rolled out', async () => {
+    await rollOut(kube(), 'relay');
     const replicas = await podsOf(kube(), 'relay');
     expect(replicas.map((pod) => pod.status?.containerStatuses?.[0]?.ready)).toEqual([true, true]);
     expect(new Set(replicas.map(({ spec }) => spec.nodeName)).size).toBe(2);

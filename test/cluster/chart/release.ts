@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { type KubeClient, namespaces, type Pod, pods } from '../../../lib/kube/index.ts';
 import { kubeconfigPath } from '../harness/cluster.ts';
 import { projectDir } from '../harness/project.ts';
+import { programPath } from '../outputs/programs.ts';
 import { helm, releaseNamespace } from './rendering.ts';
 
 const run = promisify(execFile);
@@ -27,6 +28,16 @@ export async function podsOf(kube: KubeClient, component: string): Promise<Pod[]
   const selection = { namespace: releaseNamespace, labelSelector: `app.kubernetes.io/component=${component}` };
   const { items } = await kube.listAll(pods, selection);
   return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+}
+
+/** Replaces the pods of a Deployment of the release, such as `relay`; resolves when the former ones are gone. */
+export async function rollOut(kube: KubeClient, component: string): Promise<void> {
+  const kubectl = await programPath('kubectl');
+  const of = ['--kubeconfig', kubeconfigPath(), '--namespace', releaseNamespace];
+  const before = (await podsOf(kube, component)).map(({ metadata }) => `pod/${metadata.name}`);
+  await run(kubectl, [...of, 'rollout', 'restart', `deployment/windlass-${component}`]);
+  await run(kubectl, [...of, 'rollout', 'status', `deployment/windlass-${component}`, '--timeout=90s']);
+  await run(kubectl, [...of, 'wait', '--for=delete', '--timeout=60s', ...before]);
 }
 
 /** A namespace with the Pod Security of tenants and without a tenant. */
