@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import type { EdgeSelector } from '../../crds/schema/edge-group.ts';
 import type { FleetTarget } from '../../crds/schema/fleet-run.ts';
@@ -92,6 +92,40 @@ describe('a selector of many terms', () => {
     const [ownTools, ownTags] = [countedNames(tools), countedNames(tags)];
     expect(matcherOf(selector)(host('a', { tools: ownTools.names, tags: ownTags.names }))).toBe(true);
     expect([ownTools.reads(), ownTags.reads()]).toEqual([tools.length, tags.length]);
+  });
+
+  const manyTags = Array.from({ length: limits.edgeSelectorItems }, (_, item) => ({
+    AllOf: Array.from({ length: limits.edgeTags }, (__, tag) => `tag-${item}-${tag}`),
+  }));
+  const bare = Array.from({ length: 2_000 }, (_, index) => host(`n${index}`, { tools: [], tags: [] }));
+
+  it('is looked for in turns of the event loop among hosts that have no tool and no tag', async () => {
+    const target = { Selector: { tags: manyTags } };
+    expect(await countTurns(() => resolveTarget(target, { hosts: bare, group: () => undefined }))).toBeGreaterThan(10);
+    expect(await countTurns(() => groupMembers({ selector: target.Selector }, bare))).toBeGreaterThan(10);
+  });
+
+  it('has one look-up for all hosts', () => {
+    const own = Array.from({ length: limits.edgeTags }, (_, tag) => `tag-0-${tag}`);
+    const hosts = [...bare, host('own', { tags: own }), host('other', { tags: own.toReversed() })];
+    const matches = matcherOf({ tags: manyTags.slice(0, 1) });
+    let sets = 0;
+    const Counted = class<T> extends Set<T> {
+      constructor(values?: Iterable<T>) {
+        super(values);
+        sets += 1;
+      }
+    };
+    vi.stubGlobal('Set', Counted);
+    const found = hosts.filter(matches).map(({ nodeId }) => nodeId);
+    vi.unstubAllGlobals();
+    expect([found, sets]).toEqual([['own', 'other'], 0]);
+  });
+
+  it('looks at no name of a host that has fewer than are asked for', () => {
+    const few = countedNames(tags.slice(0, -1));
+    expect(matcherOf({ tags: [{ AllOf: tags }] })(host('a', { tags: few.names }))).toBe(false);
+    expect(few.reads()).toBe(0);
   });
 
   it('counts a tag that is given twice as one', () => {

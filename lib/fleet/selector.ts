@@ -50,13 +50,13 @@ interface FleetWorld {
  * @throws AppError `not_found` for an unknown group, `limit_exceeded` for more hosts than a run takes.
  */
 export async function resolveTarget(target: FleetTarget, world: FleetWorld): Promise<ResolvedTarget> {
-  const { matches, named } = membersOf(target, world);
+  const { matches, terms, named } = membersOf(target, world);
   const missing = new Set(named);
   const resolved = new Map<string, FleetHost>();
   const skipped = new Map<string, SkipReason>();
   const spend = createLoopTurns(namesPerTurn);
   for (const host of world.hosts) {
-    await spend(workOf(host));
+    await spend(terms + workOf(host));
     const isNamed = missing.delete(host.nodeId);
     if (!isNamed && (host.status === 'Revoked' || matches === undefined || !matches(host))) continue;
     const reason = whySkipped(host);
@@ -82,11 +82,11 @@ function whySkipped({ status, isDraining = false }: FleetHost): SkipReason | und
 
 /** The members of a group now, of whatever status but revoked ones that only its selector names (spec 2 §2.3). */
 export async function groupMembers(group: Members, hosts: Iterable<FleetHost>): Promise<FleetHost[]> {
-  const { has } = membershipOf(group);
+  const { has, terms } = membershipOf(group);
   const spend = createLoopTurns(namesPerTurn);
   const members: FleetHost[] = [];
   for (const host of hosts) {
-    await spend(workOf(host));
+    await spend(terms + workOf(host));
     if (has(lookOnce(host))) members.push(host);
   }
   return members.sort((a, b) => byText(a.nodeId, b.nodeId));
@@ -122,7 +122,7 @@ export function createMemberCounter(groups: readonly Members[]): MemberCounter {
 
 function membershipOf({ pinned_members: named, selector }: Members): Membership {
   const pinned = new Set(named);
-  const { matches, terms } = selector === undefined ? { matches: undefined, terms: 0 } : lookMatcherOf(selector);
+  const { matches, terms } = selector === undefined ? noMatcher : lookMatcherOf(selector);
   return {
     terms,
     has: (look) => pinned.has(look.host.nodeId) || (look.host.status !== 'Revoked' && matches?.(look) === true),
@@ -138,8 +138,8 @@ interface Membership {
 /** A host that selectors are held against. */
 interface Look {
   readonly host: FleetHost;
-  readonly hasTools: (wanted: readonly string[]) => boolean;
-  readonly hasTags: (wanted: readonly string[]) => boolean;
+  readonly hasTools: (wanted: WantedNames) => boolean;
+  readonly hasTags: (wanted: WantedNames) => boolean;
 }
 
 /** For many selectors: its tools and tags by name, each made where a selector asks for the first of them. */
@@ -147,27 +147,48 @@ function lookAt(host: FleetHost): Look {
   let [tools, tags]: [tools?: ReadonlySet<string>, tags?: ReadonlySet<string>] = [];
   return {
     host,
-    hasTools: (wanted) => wanted.every((tool) => (tools ??= new Set(host.tools)).has(tool)),
-    hasTags: (wanted) => wanted.every((tag) => (tags ??= new Set(host.tags)).has(tag)),
+    hasTools: ({ names }) => names.every((tool) => (tools ??= new Set(host.tools)).has(tool)),
+    hasTags: ({ names }) => names.every((tag) => (tags ??= new Set(host.tags)).has(tag)),
   };
 }
 
 /** For one selector: a set of all names of a host would cost more than to look for a few. */
 const lookOnce = (host: FleetHost): Look => ({
   host,
-  hasTools: (wanted) => hasAll(host.tools, wanted),
-  hasTags: (wanted) => hasAll(host.tags, wanted),
+  hasTools: (wanted) => wanted.areAmong(host.tools),
+  hasTags: (wanted) => wanted.areAmong(host.tags),
 });
 
 /** Names that are looked for one after the other. */
 const fewNames = 4;
 
-/** Whether all that is wanted, each name once, is among the names. */
-function hasAll(names: readonly string[], wanted: readonly string[]): boolean {
-  if (wanted.length <= fewNames) return wanted.every((name) => names.includes(name));
-  const missing = new Set(wanted);
-  for (const name of names) if (missing.delete(name) && missing.size === 0) return true;
-  return false;
+/** Names that a selector asks for, each once. Their look-up is made once for all hosts. */
+class WantedNames {
+  readonly names: readonly string[];
+  /** By name, the last host that was seen to have it. */
+  readonly #seenOf: Map<string, number>;
+  #host = 0;
+
+  constructor(given: readonly string[]) {
+    this.#seenOf = new Map(given.map((name) => [name, this.#host]));
+    this.names = [...this.#seenOf.keys()];
+  }
+
+  /** Whether all are among the names of a host, which may have one twice. */
+  areAmong(own: readonly string[]): boolean {
+    if (own.length < this.names.length) return false;
+    if (this.names.length <= fewNames) return this.names.every((name) => own.includes(name));
+    this.#host += 1;
+    let missing = this.names.length;
+    for (const name of own) {
+      const last = this.#seenOf.get(name);
+      if (last === undefined || last === this.#host) continue;
+      this.#seenOf.set(name, this.#host);
+      missing -= 1;
+      if (missing === 0) return true;
+    }
+    return false;
+  }
 }
 
 type Matches = (host: FleetHost) => boolean;
@@ -175,13 +196,15 @@ type Matches = (host: FleetHost) => boolean;
 interface Meant {
   /** Undefined: none but those that are named. */
   readonly matches: Matches | undefined;
+  /** How many things a host is asked for. */
+  readonly terms: number;
   readonly named: readonly string[];
 }
 
 function membersOf(target: FleetTarget, world: FleetWorld): Meant {
-  if (target.Node !== undefined) return { matches: undefined, named: [target.Node] };
-  if (target.Selector !== undefined) return { matches: matcherOf(target.Selector), named: [] };
-  if (target.Group === undefined) return { matches: () => true, named: [] };
+  if (target.Node !== undefined) return { ...noMatcher, named: [target.Node] };
+  if (target.Selector !== undefined) return { ...onceMatcherOf(target.Selector), named: [] };
+  if (target.Group === undefined) return { matches: () => true, terms: 0, named: [] };
   const group = world.group(target.Group);
   if (group === undefined) {
     throw new AppError('not_found', `target.Group: there is no group ${target.Group}; GET /v1/edge/groups lists them`, {
@@ -189,14 +212,18 @@ function membersOf(target: FleetTarget, world: FleetWorld): Meant {
     });
   }
   const { selector, pinned_members: named = [] } = group;
-  return { matches: selector === undefined ? undefined : matcherOf(selector), named };
+  return { ...(selector === undefined ? noMatcher : onceMatcherOf(selector)), named };
+}
+
+const noMatcher = { matches: undefined, terms: 0 } as const;
+
+function onceMatcherOf(selector: EdgeSelector): Pick<Meant, 'matches' | 'terms'> & { readonly matches: Matches } {
+  const { matches, terms } = lookMatcherOf(selector);
+  return { matches: (host) => matches(lookOnce(host)), terms };
 }
 
 /** All that a selector gives must hold; an empty one matches every host (requirements AMB-101). */
-export function matcherOf(selector: EdgeSelector): Matches {
-  const { matches } = lookMatcherOf(selector);
-  return (host) => matches(lookOnce(host));
-}
+export const matcherOf = (selector: EdgeSelector): Matches => onceMatcherOf(selector).matches;
 
 interface LookMatcher {
   readonly matches: (look: Look) => boolean;
@@ -208,10 +235,10 @@ interface LookMatcher {
 function lookMatcherOf(selector: EdgeSelector): LookMatcher {
   const { os, tools = [], tags = [], labels = [] } = selector;
   const ofTags = tags.flatMap(({ AllOf: all = [], Has: has }) => (has === undefined ? all : [...all, has]));
-  const [wantedTools, wantedTags] = [[...new Set(tools)], [...new Set(ofTags)]];
+  const [wantedTools, wantedTags] = [new WantedNames(tools), new WantedNames(ofTags)];
   const pairs = labels.flatMap(({ Equals: equals }) => Object.entries(equals));
   return {
-    terms: wantedTools.length + wantedTags.length + pairs.length,
+    terms: wantedTools.names.length + wantedTags.names.length + pairs.length,
     matches: (look) =>
       (os === undefined || look.host.os === os) &&
       look.hasTools(wantedTools) &&
