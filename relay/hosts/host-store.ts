@@ -41,6 +41,14 @@ export const isRevoked = ({ object }: StoredHost): boolean =>
   object.status?.status === 'Revoked' ||
   object.metadata.deletionTimestamp !== undefined;
 
+/** The key before the last rotation, for as long as it counts beside the current one. */
+export function keyBefore(
+  { previous, previous_until: until = '' }: EdgeHostStatus['keys'],
+  now: number,
+): string | undefined {
+  return now < Date.parse(until) ? previous : undefined;
+}
+
 /** Whether an operator has revoked the host and no relay has written so yet. */
 export const isRevocationUnwritten = ({ object }: StoredHost): boolean =>
   object.spec.revoked === true && object.status !== undefined && object.status.status !== 'Revoked';

@@ -9,23 +9,23 @@ const proofs = { size: 16, waiting: 8_192, waitMs: 10_000 };
 const known = { size: 32, waiting: 8_192, waitMs: 10_000 };
 /** The same for others: few, as most of them are strangers with an old token. */
 const unknown = { size: 4, waiting: 256, waitMs: 5_000 };
-/** Calls for one host that reach the API server: at once, and then one each interval. A daemon whose answer was lost needs three. */
+/** Calls for one host by one key that reach the API server: at once, and then one each interval. A daemon whose answer was lost needs three. */
 const calls = { burst: 32, intervalMs: 10_000 };
 /** Rotations of one host: at once, and then one each interval. A lost answer takes one more. */
 export const rotationPace = { burst: 8, intervalMs: 60_000 };
-/** Hosts that a process counts; the longest unused one is forgotten first. */
+/** Hosts, or keys of hosts, that a process counts; the longest unused one is forgotten first. */
 const hostsMax = 20_000;
 
 interface RotateCaller {
   readonly address: string;
   readonly nodeId: string;
-  /** Whether a key of the host that this relay knows has signed. */
-  readonly isKnown: boolean;
+  /** The key that has signed, where this relay knows it of the host. */
+  readonly signer: string | undefined;
 }
 
 /**
  * Bounds what `RotateEdgeKey` costs (ADR 0166). A caller without a key of the host takes nothing from those who have one: neither
- * a place, nor a call of the host. All of it counts at this relay alone.
+ * a place, nor a call of the host. One with a key that was replaced takes no call of the key that counts. All of it counts at this relay alone.
  */
 export interface RotateLimit {
   /** Checks a proof in the turn of its address. Throws AppError `unavailable` where no turn comes. */
@@ -55,9 +55,14 @@ export function createRotateLimit(clock: Clock): RotateLimit {
   const rotations = bucketsOf(rotationPace);
   return {
     prove: (address, check) => pools.proofs.run({ tenant: address }, check),
-    async ask({ address, nodeId, isKnown }, work) {
-      const kind = isKnown ? 'known' : 'unknown';
-      takeOne(callsOf[kind], nodeId, 'rotations of this host are asked for too often');
+    async ask({ address, nodeId, signer }, work) {
+      const kind = signer === undefined ? 'unknown' : 'known';
+      // By the key as well: the holder of the one before, or of one that only this memory has, may call as often as the host.
+      takeOne(
+        callsOf[kind],
+        signer === undefined ? nodeId : `${nodeId}/${signer}`,
+        'rotations of this host are asked for too often',
+      );
       return pools[kind].run({ tenant: address }, work);
     },
     async rotate(nodeId, write) {
@@ -75,9 +80,9 @@ export function createRotateLimit(clock: Clock): RotateLimit {
   };
 }
 
-function takeOne(buckets: TokenBuckets, nodeId: string, problem: string): void {
-  if (buckets.take(nodeId)) return;
-  const seconds = Math.max(1, Math.ceil(Math.round(buckets.waitMs(nodeId)) / 1_000));
+function takeOne(buckets: TokenBuckets, key: string, problem: string): void {
+  if (buckets.take(key)) return;
+  const seconds = Math.max(1, Math.ceil(Math.round(buckets.waitMs(key)) / 1_000));
   throw new GrpcError('limit_exceeded', `${problem}; try again in ${seconds} s`, {
     metadata: { 'grpc-retry-pushback-ms': String(seconds * 1_000) },
   });

@@ -166,6 +166,41 @@ describe('EDGE-FLOW-24 a stranger with an old token', () => {
   });
 });
 
+describe('EDGE-FLOW-24 the holder of a key that was replaced', () => {
+  it('takes no call of the host that has the new key', async () => {
+    const host = await enrolled();
+    const signer = host.key;
+    await rotate(host);
+    const before = reads;
+    const codes = await Promise.all(Array.from({ length: 100 }, () => codeOf(ask(host, { signer }))));
+    expect(new Set(codes)).toEqual(new Set(['unauthenticated', 'limit_exceeded']));
+    await rotate(host);
+    // One of the 32 was the rotation itself.
+    expect(reads - before).toBe(31 + 1);
+  });
+
+  it('takes none either while the memory of the relay is behind, and has that key as the current one', async () => {
+    const host = await enrolled();
+    const signer = host.key;
+    const release = memory.holdNews();
+    await rotate(host);
+    for (let turn = 0; turn < 40; turn += 1) await codeOf(ask(host, { signer }));
+    release();
+    expect(await codeOf(ask(host))).toBe('ok');
+  });
+
+  it('is a stranger once the overlap of the two keys is over', async () => {
+    const hosts = await Promise.all(Array.from({ length: 30 }, enrolled));
+    const signers = hosts.map(({ key }) => key);
+    deps = { ...deps, overlapMs: 0 };
+    for (const host of hosts) await rotate(host);
+    readMs = 50;
+    most = 0;
+    await Promise.all(hosts.map((host, at) => codeOf(ask(host, { signer: signers[at] ?? host.key }))));
+    expect(most).toBeLessThanOrEqual(4);
+  });
+});
+
 describe('EDGE-FLOW-26 a host that rotates without a rest', () => {
   it('is written eight times, and then once a minute; the error says when to come back', async () => {
     const host = await enrolled();

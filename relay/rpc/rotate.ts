@@ -18,7 +18,7 @@ import { status as codes } from '@grpc/grpc-js';
 import { newUuid } from '../../lib/ids.ts';
 import type { RotateEdgeKeyResponse } from '../../proto/generated/windlass/node/v1/node.ts';
 import type { KeyHolders } from '../hosts/key-holders.ts';
-import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { isRevoked, keyBefore, type StoredHost } from '../hosts/host-store.ts';
 import { unanswered } from '../explained.ts';
 import type { EnrollDeps } from './enroll.ts';
 import type { RotateLimit } from './rotate-limit.ts';
@@ -43,14 +43,14 @@ export async function rotateEdgeKey(
   address: string,
 ): Promise<RotateEdgeKeyResponse> {
   const request = await deps.rotations.prove(address, () => readRequest(deps, bytes));
-  const caller = { address, nodeId: request.claims.nodeId, isKnown: request.signer !== undefined };
+  const caller = { address, nodeId: request.claims.nodeId, signer: request.signer };
   return deps.rotations.ask(caller, () => rotateAsked(deps, request));
 }
 
 interface RotationRequest {
   readonly rotation: ReceivedRotation;
   readonly claims: NodeClaims;
-  /** The key that has signed the envelope, where this relay knows it of the host. */
+  /** The key that has signed the envelope, where this relay knows that it counts for the host: now, or before the last rotation. */
   readonly signer: string | undefined;
 }
 
@@ -68,12 +68,13 @@ async function readRequest(deps: RotateDeps, bytes: Uint8Array): Promise<Rotatio
 }
 
 async function knownSigner(
-  { hosts }: RotateDeps,
+  { clock, hosts }: RotateDeps,
   { sealed }: ReceivedRotation,
   { tid, nodeId }: NodeClaims,
 ): Promise<string | undefined> {
-  const { current, previous } = hosts.cached(tid, nodeId)?.object.status?.keys ?? {};
-  for (const key of [current, previous]) {
+  const keys = hosts.cached(tid, nodeId)?.object.status?.keys;
+  if (keys === undefined) return undefined;
+  for (const key of [keys.current, keyBefore(keys, clock.now())]) {
     if (key !== undefined && (await isSealedByInPool(readPublicKey(key, 'keys'), sealed, ''))) return key;
   }
   return undefined;

@@ -16,7 +16,7 @@ import { AppError } from '../../lib/errors.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import type { ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
-import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { type HostStore, isRevoked, keyBefore, type StoredHost } from '../hosts/host-store.ts';
 import { Interruption } from './interruption.ts';
 import type { PassedOutput } from './passed-output.ts';
 
@@ -276,11 +276,10 @@ export class LiveStream {
   #keys(): (readonly [Signer, KeyObject])[] {
     const keys = this.host.object.status?.keys;
     if (keys === undefined) return [];
-    const { previous, previous_until: until = '' } = keys;
     const { readKey } = this.facts.deps;
     const current = ['current', readKey(keys.current)] as const;
-    if (previous === undefined || this.#now() >= Date.parse(until)) return [current];
-    return [current, ['previous', readKey(previous)]];
+    const before = keyBefore(keys, this.#now());
+    return before === undefined ? [current] : [current, ['previous', readKey(before)]];
   }
 }
 
