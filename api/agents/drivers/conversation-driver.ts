@@ -26,7 +26,7 @@ import { Parked } from '../verdicts/approvals.ts';
 import { JudgeLater } from '../verdicts/judge-agents.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
-import { createDriverLooks, type DriverLooks, handOverMs, reconnectMs } from './driver-address.ts';
+import { createDriverLooks, type DriverLooks, handOverMs, mayBeDriven, reconnectMs } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { Grown, holders, readInto, settleRoom } from './grown.ts';
 import { lastingOrThrow } from './lasting.ts';
@@ -227,10 +227,10 @@ export class ConversationDriver {
     return this.#serveAndConverse(execution, { ...within, conversation });
   }
 
-  /** @throws Stopped where another replica drives the conversation. */
+  /** @throws Stopped where another replica may drive the conversation. */
   async #requireUndriven(uid: string) {
     const look = await this.#looks.look(uid);
-    if (look === 'drives') throw new Stopped();
+    if (mayBeDriven(look)) throw new Stopped();
     return look;
   }
 

@@ -5,19 +5,15 @@ import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
 import { addressOf, createDriverLooks, silentLooks } from './driver-address.ts';
 
 type Look = 'silent' | 'here' | 'left';
-
-const isServedBy =
-  ({ look }: ReturnType<typeof createDriverLooks>) =>
-  async (id: string): Promise<boolean> =>
-    (await look(id)) === 'drives';
+type Found = Awaited<ReturnType<ReturnType<typeof createDriverLooks>['look']>>;
 
 describe('a driver of a conversation, as other replicas see it', () => {
   let nats: TestBus;
   beforeAll(async () => void (nats = await startTestBus()), 60_000);
   afterAll(() => nats.stop());
 
-  /** Whether a driver that answers one look after the other so is taken for one that drives. */
-  async function served(id: string, looks: readonly Look[]): Promise<boolean[]> {
+  /** The looks at a driver that answers one after the other so. */
+  async function foundBy(id: string, looks: readonly Look[]): Promise<Found[]> {
     const [asking, driving] = [await nats.connected(), await nats.connected()];
     const left = [...looks];
     const responder = driving.serve(addressOf(id), async () => {
@@ -28,41 +24,42 @@ describe('a driver of a conversation, as other replicas see it', () => {
     // A look waits a fifth of its time: how many looks have no answer counts.
     const request: typeof asking.request = (to, body, options) =>
       asking.request(to, body, { ...options, timeoutMs: options.timeoutMs / 5 });
-    const isServed = isServedBy(createDriverLooks({ bus: { request }, clock: systemClock }));
-    const found: boolean[] = [];
-    for (const _ of looks) found.push(await isServed(id));
+    const { look } = createDriverLooks({ bus: { request }, clock: systemClock });
+    const found: Found[] = [];
+    for (const _ of looks) found.push(await look(id));
     await responder.close(0);
     return found;
   }
 
   const silence = Array<Look>(silentLooks).fill('silent');
-  it.concurrent.each<readonly [title: string, looks: readonly Look[], want: readonly boolean[]]>([
-    ['drives where it answers', ['here', 'here'], [true, true]],
-    ['drives no more where it has left', ['left'], [false]],
+  const unknown = silence.slice(1).map((): Found => 'unknown');
+  it.concurrent.each<readonly [title: string, looks: readonly Look[], want: readonly Found[]]>([
+    ['drives where it answers', ['here', 'here'], ['drives', 'drives']],
+    ['drives no more where it has left', ['left'], ['left']],
     [
       'is gone behind so many looks without an answer, and is back with an answer',
       [...silence, 'silent', 'here'],
-      [...silence.slice(1).map(() => true), false, false, true],
+      [...unknown, 'left', 'left', 'drives'],
     ],
     [
       'is not gone where it has answered in between',
       [...silence.slice(1), 'here', ...silence.slice(1)],
-      Array<boolean>(2 * silentLooks - 1).fill(true),
+      [...unknown, 'drives', ...unknown],
     ],
   ])('%s', { timeout: 60_000 }, async (title, looks, want) => {
-    expect(await served(title.replaceAll(' ', '-'), looks)).toEqual(want);
+    expect(await foundBy(title.replaceAll(' ', '-'), looks)).toEqual(want);
   });
 
   it.each([
-    [15_000, false],
-    [15_001, true],
-  ])('is silent now and then where its looks are %i ms apart: it drives is %s', async (apart, drives) => {
+    [15_000, 'left'],
+    [15_001, 'unknown'],
+  ])('is silent now and then where its looks are %i ms apart: it is %s', async (apart, want) => {
     let now = 0;
     const request = () => Promise.reject(new AppError('unavailable', 'silent', { reason: 'RequestTimeout' }));
-    const isServed = isServedBy(createDriverLooks({ bus: { request }, clock: { steadyMs: () => now } }));
-    const found: boolean[] = [];
-    for (let look = 0; look < silentLooks; look += 1, now += apart) found.push(await isServed('slow'));
-    expect(found.at(-1)).toBe(drives);
+    const { look } = createDriverLooks({ bus: { request }, clock: { steadyMs: () => now } });
+    const found: Found[] = [];
+    for (let turn = 0; turn < silentLooks; turn += 1, now += apart) found.push(await look('slow'));
+    expect(found.at(-1)).toBe(want);
   });
 
   it('is not heard where no process serves it', async () => {
@@ -70,13 +67,13 @@ describe('a driver of a conversation, as other replicas see it', () => {
     expect(await look('unserved')).toBe('unserved');
   });
 
-  it('is taken to drive while the bus is away, however often it is looked at', async () => {
+  it('is not known while the bus is away, however often it is looked at', async () => {
     const own = await startTestBus();
-    const isServed = isServedBy(createDriverLooks({ bus: await own.connected(), clock: systemClock }));
+    const { look } = createDriverLooks({ bus: await own.connected(), clock: systemClock });
     await own.server.kill();
-    const looks: boolean[] = [];
-    for (let look = 0; look <= silentLooks; look += 1) looks.push(await isServed('away'));
-    expect(looks).toEqual(looks.map(() => true));
+    const looks: Found[] = [];
+    for (let turn = 0; turn <= silentLooks; turn += 1) looks.push(await look('away'));
+    expect(looks).toEqual(looks.map(() => 'unknown'));
     await own.stop();
   });
 });

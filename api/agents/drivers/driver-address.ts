@@ -27,7 +27,7 @@ export const pingMs = 2_000;
 /** Looks at a driver without an answer, one after another, behind which it is taken for frozen or cut off. */
 export const silentLooks = 3;
 /** Looks that are further apart say nothing of the time between them: a driver that is slow now and then is there. */
-const apartMs = 15_000;
+const looksApartMs = 15_000;
 /** Conversations whose drivers are remembered as silent: more than a replica drives. */
 const remembered = 10_000;
 
@@ -35,27 +35,32 @@ const remembered = 10_000;
 export const reconnectMs = 3_000;
 
 /**
- * One look at a conversation finds one of these. `drives`: a replica drives it, as far as this one can know. `left`: its
- * driver has left it, or is silent for long. `unserved`: no process has the address; one that connects again is not heard
- * for a moment.
+ * One look at a conversation finds one of these. `drives`: a replica says that it drives it. `unknown`: one may, as the bus is away,
+ * or a driver was silent for a moment. `left`: its driver has left it, or is silent for long. `unserved`: no process has the
+ * address; one that connects again is not heard for a moment.
  */
-type DriverLook = 'drives' | 'left' | 'unserved';
+type DriverLook = 'drives' | 'unknown' | 'left' | 'unserved';
+
+/** Whether another replica drives the conversation, as far as this one can know. */
+export const mayBeDriven = (look: DriverLook): boolean => look === 'drives' || look === 'unknown';
 
 /** Looks at the drivers of conversations. */
 export interface DriverLooks {
   readonly look: (executionId: string) => Promise<DriverLook>;
 }
 
-interface DriverLooksDeps {
+export interface DriverLooksDeps {
   readonly bus: Pick<EventBus, 'request'>;
   readonly clock: Pick<Clock, 'steadyMs'>;
+  /** Default 15 s. */
+  readonly apartMs?: number;
 }
 
 /**
  * The server of NATS keeps the address of a process that is frozen until its pings have failed, for minutes perhaps. One that
  * is silent each time counts as gone: if it lives, its next record is refused, as it was overtaken.
  */
-export function createDriverLooks({ bus, clock }: DriverLooksDeps): DriverLooks {
+export function createDriverLooks({ bus, clock, apartMs = looksApartMs }: DriverLooksDeps): DriverLooks {
   const silences = createSilences({ now: () => clock.steadyMs(), apartMs, remembered });
   return {
     look: async (executionId) => {
@@ -65,9 +70,9 @@ export function createDriverLooks({ bus, clock }: DriverLooksDeps): DriverLooks 
         return Buffer.from(answer).toString() === driverAnswers.left ? 'left' : 'drives';
       } catch (error) {
         if (hasReason(error, 'RequestTimeout'))
-          return silences.again(executionId).looks < silentLooks ? 'drives' : 'left';
+          return silences.again(executionId).looks < silentLooks ? 'unknown' : 'left';
         silences.end(executionId);
-        return isUnserved(error) ? 'unserved' : 'drives';
+        return isUnserved(error) ? 'unserved' : 'unknown';
       }
     },
   };

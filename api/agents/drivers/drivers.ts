@@ -4,12 +4,12 @@ import { type AppError, messageOf } from '../../../lib/errors.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { ConversationDriver } from './conversation-driver.ts';
 import { type Driven, newDriven, type OpenConversation } from './driven.ts';
-import { addressOf, createDriverLooks, driverAnswers, handOver, handOverMs, isUnserved } from './driver-address.ts';
+import { addressOf, driverAnswers, handOver, handOverMs, isUnserved } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { leaveAll } from './leave-all.ts';
 import { createLeftConversations, type LeftConversations } from './left-conversations.ts';
 import { needsDriving } from './needs-driving.ts';
-import { createWaitNotes, waitingForVersion, type WaitNote, type WaitNotes } from './wait-notes.ts';
+import { createNoteLooks, createWaitNotes, waitingForVersion, type WaitNote, type WaitNotes } from './wait-notes.ts';
 
 /** Conversations of all running AgentExecutions, each driven by exactly one replica (design §12). */
 export interface Drivers {
@@ -43,8 +43,7 @@ class ConversationDrivers implements Drivers {
 
   constructor(deps: DriversDeps) {
     this.#deps = deps;
-    // The notes look by themselves: their looks must not count as silences of a driver.
-    this.#notes = createWaitNotes({ ...deps, looks: createDriverLooks(deps) });
+    this.#notes = createWaitNotes({ ...deps, looks: createNoteLooks(deps) });
     this.#driver = new ConversationDriver(deps, this.#notes);
     deps.executions.onChange(({ before, after }) => {
       if (after !== undefined && needsDriving(after)) this.#consider(after);

@@ -47,7 +47,7 @@ describe('conversations of a driver that is silent', () => {
     for (let scan = 0; scan < scans; scan += 1, now += scanMs) {
       const open = all.filter(({ metadata }) => !found.has(metadata.uid ?? ''));
       for (const { metadata } of await left.among(open))
-        if ((await look(metadata.uid ?? '')) !== 'drives') found.add(metadata.uid ?? '');
+        if ((await look(metadata.uid ?? '')) === 'left') found.add(metadata.uid ?? '');
     }
     expect(found.size).toBe(many);
   });

@@ -31,6 +31,8 @@ interface RoomLineDeps {
 const waitMs = 8 * 24 * 3_600_000;
 /** How often a replica looks whether another one drives a conversation that waits here. */
 const lookMs = 60_000;
+/** The same for one that has its place, until that is known: so soon that a silent driver is known by three looks. */
+const againMs = 5_000;
 
 export function createRoomLine({ clock, poolBytes, looks }: RoomLineDeps): RoomLine {
   const pool = createFairPool({ size: poolBytes ?? roomLimits.poolBytes, clock, waitMs });
@@ -39,6 +41,10 @@ export function createRoomLine({ clock, poolBytes, looks }: RoomLineDeps): RoomL
       await clock.sleep(lookMs, over);
       if (!over.aborted && (await looks.look(uid)) === 'drives') leave.abort(new Stopped());
     }
+  };
+  /** A conversation that left its place for want of a verdict would wait anew. Without the bus no other one has use for the place. */
+  const driverKnown = async (uid: string, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted && (await looks.look(uid)) === 'unknown') await clock.sleep(againMs, signal);
   };
   return {
     async enter({ note, uid }, { signal, ...entry }) {
@@ -50,11 +56,10 @@ export function createRoomLine({ clock, poolBytes, looks }: RoomLineDeps): RoomL
       const over = new AbortController();
       const leave = new AbortController();
       void watch(uid, over.signal, leave);
-      try {
-        return await pool.enter({ ...entry, signal: AbortSignal.any([signal, leave.signal]) });
-      } finally {
-        over.abort('over');
-      }
+      const entering = pool.enter({ ...entry, signal: AbortSignal.any([signal, leave.signal]) });
+      const entered = await entering.finally(() => over.abort('over'));
+      await driverKnown(uid, signal);
+      return entered;
     },
   };
 }

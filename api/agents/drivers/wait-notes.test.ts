@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { AgentWait } from '../../../crds/schema/agent-execution.ts';
+import { AppError } from '../../../lib/errors.ts';
 import type { ModelReply } from '../../../lib/models/models.ts';
 import { executionOf, replyOf, SharedExecutions } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
@@ -7,7 +8,7 @@ import { hurriedClock } from '../../../test/support/faster-clock.ts';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { silentLogger } from '../../../test/support/silent-logger.ts';
 import type { DriverLooks } from './driver-address.ts';
-import { createWaitNotes, waitingForProvider, waitingForRoom, waitNoteLimits } from './wait-notes.ts';
+import { createNoteLooks, createWaitNotes, waitingForProvider, waitingForRoom, waitNoteLimits } from './wait-notes.ts';
 
 const { settleMs, passMs, ofPass } = waitNoteLimits;
 
@@ -101,6 +102,9 @@ describe('the wait of a conversation is written to its execution', () => {
     open('a').waits(waitingForRoom);
     await clock.advance(5 * 60_000);
     expect(writes).toHaveLength(0);
+    found.look = 'unknown';
+    await clock.advance(5 * 60_000);
+    expect(writes).toHaveLength(0);
     found.look = 'unserved';
     await clock.advance(5 * 60_000);
     expect([waitOf('a')?.reason, writes.length]).toEqual(['WaitingForRoom', 1]);
@@ -109,6 +113,16 @@ describe('the wait of a conversation is written to its execution', () => {
     shared.merge('run-a', { metadata: { resourceVersion }, spec: { wait: null } });
     await clock.advance(5 * 60_000);
     expect([waitOf('a'), writes.length]).toEqual([undefined, 1]);
+    await end();
+  });
+
+  it('by a replica that only waits, beside a driver that is silent', async () => {
+    const silent = () => Promise.reject(new AppError('timeout', 'silent', { reason: 'RequestTimeout' }));
+    const { clock, open, waitOf, end } = world((uid) => looks.look(uid));
+    const looks = createNoteLooks({ bus: { request: silent }, clock });
+    open('a').waits(waitingForRoom);
+    await clock.advance(5 * 60_000);
+    expect(waitOf('a')?.reason).toBe('WaitingForRoom');
     await end();
   });
 

@@ -8,7 +8,7 @@ import { agentExecutions } from '../../../lib/kinds.ts';
 import { isConflict, type KubeClient } from '../../../lib/kube/index.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { ProviderWait } from '../../../lib/models/models.ts';
-import type { DriverLooks } from './driver-address.ts';
+import { createDriverLooks, type DriverLooks, type DriverLooksDeps, mayBeDriven } from './driver-address.ts';
 import { createPartsByNamespace } from './left-conversations.ts';
 import { needsDriving } from './needs-driving.ts';
 
@@ -67,9 +67,16 @@ export const waitNoteLimits = {
   /** One pass each so often writes so many notes at most, of all tenants in turn. */
   passMs: 5_000,
   ofPass: 25,
-  /** How long a note rests that could not be written, or whose conversation another replica drives. */
+  /** How long a note rests that could not be written, or whose conversation another replica may drive. */
   againMs: 60_000,
 } as const;
+
+/**
+ * Looks for the notes alone, which must not count as silences of a driver elsewhere. They are far apart, and a wrong verdict costs
+ * one note, which the driver takes away.
+ */
+export const createNoteLooks = (deps: Omit<DriverLooksDeps, 'apartMs'>): DriverLooks =>
+  createDriverLooks({ ...deps, apartMs: 10 * waitNoteLimits.againMs });
 
 export function createWaitNotes(deps: WaitNotesDeps): WaitNotes {
   return new PacedNotes(deps);
@@ -173,7 +180,7 @@ class PacedNotes implements WaitNotes {
     const { clock, looks } = this.#deps;
     const { uid = '' } = execution.metadata;
     try {
-      if (!note.isDriving && (await looks.look(uid)) === 'drives') {
+      if (!note.isDriving && mayBeDriven(await looks.look(uid))) {
         note.notBefore = clock.steadyMs() + waitNoteLimits.againMs;
         return;
       }
