@@ -138,6 +138,20 @@ describe('a folder of a former version', () => {
     expect(journal.stateOf(id(1))).toBeUndefined();
   });
 
+  it('is one again for that version where a host goes back to it', async () => {
+    const journal = await open();
+    const lives = [0, 1, 360_000, 86_700_000];
+    for (const [number, lifeMs] of lives.entries()) await journal.begin(id(number), token(lifeMs));
+    // It read the whole content as one number, the end of the token, and remembered an id for ever where that was none.
+    const read = (number: number) => readFile(join(folder, 'commands', `${id(number)}.begun`), 'utf8').then(Number);
+    expect(await Promise.all(lives.keys().map(read))).toEqual(lives.map((lifeMs) => token(lifeMs).ends));
+    // Its own files beside those that it has not forgotten.
+    await written(9, clock.now() + hour, clock.now());
+    const again = await open();
+    expect(lives.map((_, number) => again.stateOf(id(number)))).toEqual(lives.map(() => 'begun'));
+    expect(again.stateOf(id(9))).toBe('stored');
+  });
+
   it('keeps its horizon', async () => {
     await open();
     await writeFile(join(folder, 'commands', 'horizon'), String(clock.now()), { mode: 0o600 });
@@ -237,5 +251,6 @@ it('AMB-200 begins a command on the disk with the age of the journal', async () 
   await clock.advance(1_000);
   const of = token(60_000);
   await journal.begin(id(1), of);
-  expect(await readFile(join(folder, 'commands', `${id(1)}.begun`), 'utf8')).toBe(`${of.ends} 60000 1000`);
+  const begun = await readFile(join(folder, 'commands', `${id(1)}.begun`), 'utf8');
+  expect(begun).toBe(`${of.ends}.000000000000060000000000000001000`);
 });

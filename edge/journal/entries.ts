@@ -33,9 +33,14 @@ export const skewMs = 300_000;
 
 /**
  * Content of `ID.begun`. The life of a token that was issued before the command began is over when the journal was open for as long
- * since: that needs no clock to be right. Former versions wrote the end of the token alone.
+ * since: that needs no clock to be right. Former versions wrote the end of the token alone, and read all as that one number. So life
+ * and age are its fraction, which is too small to change it. Such a version forgets these commands as its own.
  */
-export const begunText = ({ ends, lifeMs }: TokenTime, openMs: number): string => `${ends} ${lifeMs} ${openMs}`;
+export const begunText = ({ ends, lifeMs }: TokenTime, openMs: number): string =>
+  `${Math.ceil(ends)}.000000${digits(lifeMs, 12)}${digits(openMs, 15)}`;
+
+const digits = (ms: number, width: number): string => String(Math.ceil(ms)).padStart(width, '0');
+const begunForm = /^(\d+)\.0{6}(\d{12})(\d{15})$/;
 
 export const rememberedUntil = ({ lifeMs }: Pick<TokenTime, 'lifeMs'>, openMs: number): number =>
   openMs + lifeMs + skewMs;
@@ -114,10 +119,11 @@ async function readEntry(
 
 /** `at`: when a file of the command was written, after it began. */
 function readBegun(text: string, at: number): BegunCommand {
-  const [ends = Number.NaN, lifeMs, openMs] = text.split(' ').map((each) => Number(each || Number.NaN));
-  if (lifeMs !== undefined && openMs !== undefined && Number.isFinite(ends + lifeMs + openMs))
-    return { token: { ends, lifeMs }, openMs };
-  if (lifeMs !== undefined || !Number.isFinite(ends)) return { token: undefined, openMs: undefined };
+  const [, tokenEnds, lifeMs, openMs] = begunForm.exec(text) ?? [];
+  if (openMs !== undefined)
+    return { token: { ends: Number(tokenEnds), lifeMs: Number(lifeMs) }, openMs: Number(openMs) };
+  const ends = Number(text || Number.NaN);
+  if (!Number.isFinite(ends)) return { token: undefined, openMs: undefined };
   // A former version wrote it. It has the rest of its life, by the clock of then, from the start of this process on.
   return { token: { ends, lifeMs: Math.min(Math.max(0, ends - at), daemonLimits.tokenMs) }, openMs: undefined };
 }
