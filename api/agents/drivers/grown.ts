@@ -1,4 +1,4 @@
-import { heldBytes } from '../../../lib/conversation/state.ts';
+import { type ConversationState, heldBytes } from '../../../lib/conversation/state.ts';
 import type { ConversationDeps } from '../conversation/conversation-deps.ts';
 import type { ConversationLog } from '../conversation/log.ts';
 import type { Room } from './room.ts';
@@ -26,11 +26,14 @@ interface HeldBeside {
   callBytes: number;
 }
 
+/** All that a conversation holds. The arguments of a call are in its state too, once they have room or have left. */
+const allBytes = ({ bytes, signedBytes, callBytes }: ConversationState, beside: HeldBeside): number =>
+  heldBytes({ bytes, signedBytes, callBytes: Math.max(callBytes, beside.callBytes) }) + beside.listBytes;
+
 /** Gives back what a conversation that was read does not need. */
-export function settleRoom(room: Room, { listBytes, callBytes }: HeldBeside, conversation: ConversationDeps): void {
-  const { log, task } = conversation;
-  const texts = Math.max(heldBytes(log.state), 2 * (task.system.length + task.input.length));
-  room.settle(texts + listBytes + callBytes);
+export function settleRoom(room: Room, beside: HeldBeside, { log, task }: ConversationDeps): void {
+  const bytes = Math.max(log.state.bytes, 2 * (task.system.length + task.input.length));
+  room.settle(allBytes({ ...log.state, bytes }, beside));
 }
 
 /** Counts the arguments of the next call of the model; a conversation that is opened anew keeps room for as much. */
@@ -39,7 +42,7 @@ const callHolder =
   (bytes: number): void => {
     driven.callBytes = bytes;
     state.callBytes = bytes;
-    const held = heldBytes(state);
+    const held = allBytes(state, driven);
     if (!room.fits(held)) throw new Grown(held);
   };
 
@@ -48,7 +51,7 @@ const listHolder =
   (driven: HeldBeside, log: ConversationLog, room: Room) =>
   (bytes: number): void => {
     driven.listBytes = bytes;
-    const held = heldBytes(log.state) + bytes;
+    const held = allBytes(log.state, driven);
     if (!room.fits(held)) throw new Grown(held);
   };
 
