@@ -29,6 +29,11 @@ interface Given {
   /** The run stops while the command waits for this turn. */
   readonly stopAtTurn?: number;
   readonly overAtTry?: number;
+  /** Comes while the command waits for its arguments, for so long. */
+  readonly whileArgs?: 'stopped' | 'over' | 'closed';
+  readonly argsMs?: number;
+  /** So many readings of its arguments fail before one does not. */
+  readonly unread?: number;
   /** A process before this one may have sent it. Default: true. */
   readonly mayBeSent?: boolean;
   /** Whether the turn comes. */
@@ -41,7 +46,7 @@ interface Given {
 
 async function launched(given: Given) {
   const { claim = true, sends = ['ok'], stopAtTry = Infinity, overAtTry = Infinity } = given;
-  const { deadlineSecs = 60, stopAtClaim = Infinity, stopAtTurn = Infinity } = given;
+  const { deadlineSecs = 60, stopAtClaim = Infinity, stopAtTurn = Infinity, whileArgs } = given;
   const clock = createManualClock();
   const claims = [claim].flat();
   const { ended, deadlineInMs = 60_000 } = given.record ?? {};
@@ -65,7 +70,21 @@ async function launched(given: Given) {
       if (met instanceof Error) throw met;
     },
   };
-  const stop = new AbortController().signal;
+  const stop = new AbortController();
+  const came: string[] = [];
+  let [unread, isReading] = [given.unread ?? 0, false];
+  const useArgs: FleetCommand['useArgs'] = async (task, signal) => {
+    isReading = true;
+    await clock.sleep(given.argsMs ?? 0, signal);
+    isReading = false;
+    if (whileArgs !== undefined) came.push(whileArgs);
+    if (whileArgs === 'closed') stop.abort();
+    signal.throwIfAborted();
+    unread -= 1;
+    if (unread >= 0) throw new AppError('unavailable', 'the API server is away', { reason: 'Overloaded' });
+    return task({});
+  };
+  let noted = 0;
   let done = false;
   let held = 0;
   let turns = 0;
@@ -73,8 +92,8 @@ async function launched(given: Given) {
   const end = launch(
     { sender, clock },
     {
-      command: { ...command, deadlineSecs },
-      stop,
+      command: { ...command, deadlineSecs, useArgs },
+      stop: stop.signal,
       mayBeSent: given.mayBeSent ?? true,
       async turn() {
         if (given.isTurn === false) throw new AppError('unavailable', 'no turn', { reason: 'Overloaded' });
@@ -82,9 +101,9 @@ async function launched(given: Given) {
         turns += 1;
         return { [Symbol.dispose]: () => void (held -= 1) };
       },
-      isStopped: () => tries >= stopAtTry || claimed >= stopAtClaim || turns >= stopAtTurn,
-      isOver: () => tries >= overAtTry,
-      onSend: () => undefined,
+      isStopped: () => tries >= stopAtTry || claimed >= stopAtClaim || turns >= stopAtTurn || came.includes('stopped'),
+      isOver: () => tries >= overAtTry || came.includes('over'),
+      onSend: () => void (noted += 1),
       isFullForLong: () => clock.now() - (fullSince ??= clock.now()) >= 60_000,
       onRoom: () => (fullSince = undefined),
     },
@@ -92,10 +111,10 @@ async function launched(given: Given) {
   void end.then(() => (done = true));
   while (!done && clock.now() - begun < 300_000) {
     await clock.advance(500);
-    // A waiting command holds no turn.
-    expect(held).toBe(0);
+    // A command that waits for its host holds no turn.
+    expect(isReading ? 0 : held).toBe(0);
   }
-  return { end: await end, tries, claimed, goodUntil, ms: clock.now() - begun };
+  return { end: await end, tries, claimed, goodUntil, noted, ms: clock.now() - begun };
 }
 
 describe('handing a command over', () => {
@@ -243,6 +262,34 @@ describe('handing a command over', () => {
     expect(await launched({ stopAtTurn: 1, mayBeSent: false })).toMatchObject({ ...want, claimed: 0 });
     expect(await launched({ stopAtTurn: 2, mayBeSent: false })).toMatchObject({ ...want, claimed: 1 });
     expect(await launched({ stopAtTurn: 3 })).toMatchObject({ end: { kind: 'sent' }, tries: 1 });
+  });
+
+  it.each([
+    ['stopped', 'stopped'],
+    ['over', 'left'],
+    ['closed', 'left'],
+  ] as const)(
+    'EDGE-RES-22 EDGE-REST-40 sends and notes nothing where the run is %s while its arguments come',
+    async (whileArgs, kind) => {
+      const want = { end: { kind }, claimed: 1, tries: 0, noted: 0 };
+      expect(await launched({ whileArgs, argsMs: 5_000, mayBeSent: false })).toMatchObject(want);
+      expect(await launched({ whileArgs, mayBeSent: false })).toMatchObject(want);
+    },
+  );
+
+  it('EDGE-REST-33 the wait for arguments takes nothing of the time that a host has to come back', async () => {
+    const slow = { argsMs: fleetRunLimits.unreachableMs + 5_000, sends: [away, 'ok'], mayBeSent: false } as const;
+    expect(await launched(slow)).toMatchObject({ end: { kind: 'sent' }, tries: 2 });
+    const unread = { unread: 20, sends: [away, 'ok'], mayBeSent: false } as const;
+    expect(await launched(unread)).toMatchObject({ end: { kind: 'sent' }, tries: 2, noted: 2 });
+  });
+
+  it('EDGE-REST-33 says why where its arguments cannot be read for as long as a bus is waited for', async () => {
+    const { end, tries, ms } = await launched({ unread: 1_000, mayBeSent: false });
+    expect(end).toMatchObject({ kind: 'failed', result: { message: 'the API server is away' } });
+    expect(tries).toBe(0);
+    expect(ms).toBeGreaterThanOrEqual(60_000);
+    expect(ms).toBeLessThan(63_000);
   });
 
   it('EDGE-REST-40 finds out by the claim whether an earlier process may have sent it, where the run has stopped', async () => {

@@ -5,6 +5,7 @@ import { AppError, messageOf } from '../../lib/errors.ts';
 import { fleetRunLimits } from './limits.ts';
 import { outcomeUnknown, resultLost } from './outcome-unknown.ts';
 import type { CommandSender, FleetCommand } from './ports.ts';
+import type { Args } from './run-arguments.ts';
 
 /** Outcome of handing a command over. */
 export type Launch =
@@ -57,6 +58,7 @@ export async function launch(deps: LaunchDeps, launching: Launching): Promise<La
   const { mayBeSent } = launching;
   // A claim alone sends nothing: it waits for the bus as long as the run does (ADR 0070).
   const claimed = await untilDone(deps, launching, {
+    using: atOnce,
     call: () => claim(deps, launching),
     busMs: Number.POSITIVE_INFINITY,
     // The claim tells whether an earlier process may have sent it.
@@ -78,17 +80,20 @@ interface Permit {
 
 async function send(deps: LaunchDeps, launching: Launching, { isFirst, goodUntil }: Permit): Promise<Launch> {
   let until = goodUntil;
-  const { command } = launching;
-  const call = (): Promise<void> =>
-    command.useArgs((args) => {
-      // The wait for arguments takes nothing of the command's time.
-      launching.onSend();
-      until ??= deps.clock.now() + command.deadlineSecs * 1_000 + fleetRunLimits.tokenGraceMs;
-      return deps.sender.send({ ...command, args }, until);
-    });
+  const { command, stop } = launching;
+  const call = (args: Args): Promise<void> => {
+    launching.onSend();
+    until ??= deps.clock.now() + command.deadlineSecs * 1_000 + fleetRunLimits.tokenGraceMs;
+    return deps.sender.send({ ...command, args }, until);
+  };
   // A host runs a command id once, and a bus that is slow says nothing of the host.
   const busMs = Math.max(command.deadlineSecs * 1_000, fleetRunLimits.unreachableMs);
-  const sent = await untilDone(deps, launching, { call, busMs, evenStopped: false });
+  const sent = await untilDone(deps, launching, {
+    using: (task) => command.useArgs(task, stop),
+    call,
+    busMs,
+    evenStopped: false,
+  });
   if (sent.kind === 'left') return sent;
   if (sent.kind === 'done') return { kind: 'sent' };
   // A command that an earlier process has sent may run although its host cannot be reached now.
@@ -145,19 +150,25 @@ type NotDone =
 /** The tries before: when the first began, and whether one may have got through. */
 interface Before {
   begunAt?: number;
+  /** Since when no try can begin, for want of what the call uses. */
+  wantsSince?: number;
   isOpen: boolean;
 }
 
-interface Step<T> {
-  readonly call: () => Promise<T>;
+interface Step<I, T> {
+  /** Does a task with what the call uses, for which it may have to wait. */
+  readonly using: <R>(task: (input: I) => Promise<R>) => Promise<R>;
+  readonly call: (input: I) => Promise<T>;
   /** How long it waits for a bus that does not answer. */
   readonly busMs: number;
   /** Whether it is tried once in any case, also where the run has stopped. */
   readonly evenStopped: boolean;
 }
 
+const atOnce = <R>(task: (input: undefined) => Promise<R>): Promise<R> => task(undefined);
+
 /** Tries again while the bus or the host is away, each for its time. */
-async function untilDone<T>(deps: LaunchDeps, launching: Launching, step: Step<T>): Promise<Tried<T>> {
+async function untilDone<I, T>(deps: LaunchDeps, launching: Launching, step: Step<I, T>): Promise<Tried<T>> {
   const { stop, isStopped } = launching;
   const before: Before = { isOpen: false };
   while (!stop.aborted) {
@@ -169,31 +180,58 @@ async function untilDone<T>(deps: LaunchDeps, launching: Launching, step: Step<T
   return { kind: 'left' };
 }
 
-/** Undefined: it is worth another try. */
-async function tryOnce<T>(
+/** Undefined: it is worth another try. The run may stop during each wait, and is looked at behind each of them. */
+async function tryOnce<I, T>(
   { clock }: LaunchDeps,
   launching: Launching,
   before: Before,
-  step: Step<T>,
+  step: Step<I, T>,
 ): Promise<Tried<T> | undefined> {
+  const halted = () => haltOf(launching, before, step);
   using place = await launching.turn().catch(() => undefined);
-  if (launching.stop.aborted || launching.isOver()) return { kind: 'left' };
-  // The run may have stopped while the command waited for its turn.
-  if (!step.evenStopped && launching.isStopped()) return { kind: 'stopped', isOpen: before.isOpen };
+  const halt = halted();
+  if (halt !== undefined) return halt;
   if (place === undefined) return { kind: 'ended', result: noTurn, isOpen: before.isOpen };
-  return await tryNow(clock, before, step);
+  try {
+    return await step.using(async (input) => halted() ?? (await tryNow(clock, before, step, input)));
+  } catch (error) {
+    if (launching.stop.aborted) return { kind: 'left' };
+    // Nothing was tried: it lacks what it uses, which says nothing of the host.
+    before.wantsSince ??= clock.steadyMs();
+    return triedBy(before, verdictOf(error, clock.steadyMs() - before.wantsSince, step.busMs));
+  }
 }
 
-async function tryNow<T>(clock: Clock, before: Before, { call, busMs }: Step<T>): Promise<Tried<T> | undefined> {
+/** Why nothing is tried any more; undefined: it may be. */
+function haltOf(
+  { stop, isOver, isStopped }: Launching,
+  { isOpen }: Before,
+  { evenStopped }: Pick<Step<never, unknown>, 'evenStopped'>,
+): Exclude<Tried<never>, { kind: 'done' | 'ended' }> | undefined {
+  if (stop.aborted || isOver()) return { kind: 'left' };
+  return !evenStopped && isStopped() ? { kind: 'stopped', isOpen } : undefined;
+}
+
+/** The waits before it take nothing of the command's time. Never rejects. */
+async function tryNow<I, T>(
+  clock: Clock,
+  before: Before,
+  { call, busMs }: Step<I, T>,
+  input: I,
+): Promise<Tried<T> | undefined> {
+  delete before.wantsSince;
   const begunAt = (before.begunAt ??= clock.steadyMs());
   try {
-    return { kind: 'done', value: await call() };
+    return { kind: 'done', value: await call(input) };
   } catch (error) {
     if (error instanceof AppError && error.code === 'lost_leadership') return { kind: 'left' };
-    const { result, isOpen } = verdictOf(error, clock.steadyMs() - begunAt, busMs);
-    before.isOpen ||= isOpen;
-    return result === undefined ? undefined : { kind: 'ended', result, isOpen: before.isOpen };
+    return triedBy(before, verdictOf(error, clock.steadyMs() - begunAt, busMs));
   }
+}
+
+function triedBy(before: Before, { result, isOpen }: Verdict): Exclude<Tried<never>, { kind: 'done' }> | undefined {
+  before.isOpen ||= isOpen;
+  return result === undefined ? undefined : { kind: 'ended', result, isOpen: before.isOpen };
 }
 
 interface Verdict {

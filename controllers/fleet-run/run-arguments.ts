@@ -9,8 +9,11 @@ import type { PartTurns } from './part-turns.ts';
 
 export type Args = Readonly<Record<string, unknown>>;
 
-/** Does a task with the arguments of a run. Rejects as one that is overloaded does where they cannot be read: nothing was sent then. */
-export type UseArgs = <R>(task: (args: Args) => Promise<R>) => Promise<R>;
+/**
+ * Does a task with the arguments of a run. Rejects as one that is overloaded does where they cannot be read: the task did not begin then.
+ * The signal ends the wait for them; behind that wait the run may have stopped.
+ */
+export type UseArgs = <R>(task: (args: Args) => Promise<R>, signal: AbortSignal) => Promise<R>;
 
 /** Makes the way to the arguments of a run, which is given in full. */
 export type KeepArgs = (run: FleetRun, tenant: string) => UseArgs;
@@ -50,7 +53,7 @@ function largeArgs(
   { tenant, bytes }: { readonly tenant: string; readonly bytes: number },
 ): UseArgs {
   const read = createSharedReads(() => readArgs(kube, run));
-  return (task) => inTurn(tenant, [{ bytes: valueBytes * bytes }], async () => task(await read('')));
+  return (task, signal) => inTurn(tenant, [{ bytes: valueBytes * bytes }], async () => task(await read('')), signal);
 }
 
 async function readArgs(kube: Pick<KubeClient, 'get'>, run: FleetRun): Promise<Args> {

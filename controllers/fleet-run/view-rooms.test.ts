@@ -145,7 +145,8 @@ describe('arguments of a fleet run', () => {
     const { run } = new Server({ args: argsOf(bytes) });
     const get = vi.fn<() => Promise<unknown>>(async () => run);
     const keepArgs = createKeepArgs({ kube: { get: get as never }, inTurn: createPartTurns(systemClock) });
-    expect(await keepArgs(run, 'acme')(async (args) => args)).toEqual(run.spec.args);
+    const { signal } = new AbortController();
+    expect(await keepArgs(run, 'acme')(async (args) => args, signal)).toEqual(run.spec.args);
     expect(get).toHaveBeenCalledTimes(reads);
   });
 

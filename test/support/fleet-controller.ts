@@ -5,7 +5,7 @@ import { createHostLists } from '../../controllers/fleet-run/ask-surroundings.ts
 import { createCommandSender, createNewsReader } from '../../controllers/fleet-run/command-sender.ts';
 import { abandon } from '../../controllers/fleet-run/deletion.ts';
 import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
-import { createPartTurns } from '../../controllers/fleet-run/part-turns.ts';
+import { createPartTurns, type PartTurns } from '../../controllers/fleet-run/part-turns.ts';
 import type { CommandSender, NewsWriter } from '../../controllers/fleet-run/ports.ts';
 import { createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
 import { createKeepArgs } from '../../controllers/fleet-run/run-arguments.ts';
@@ -168,6 +168,8 @@ interface FleetControllerFacts {
   readonly launches?: FairPool;
   /** Room for the views of runs; that of another run may fill it. */
   readonly rooms?: ViewRooms;
+  /** Turns of what is read for runs. */
+  readonly inTurn?: PartTurns;
   /** Faults on the way to the hosts, and in what is said in their place. */
   readonly wrapSender?: (sender: CommandSender) => CommandSender;
   readonly wrapNews?: (news: NewsWriter) => NewsWriter;
@@ -217,7 +219,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     cancels: poolOf(64),
   };
   const store = createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]);
-  const inTurn = createPartTurns(clock);
+  const inTurn = given.inTurn ?? createPartTurns(clock);
   const rooms = given.rooms ?? new ViewRooms(clock);
   const views = new RunViews({
     clock,
