@@ -102,7 +102,7 @@ it('EDGE-RES-28 a run has yet to send what has not left, and nothing once it has
         listen: () => ({ [Symbol.asyncDispose]: async () => undefined }),
       },
       outputs: createFairPool({ size: 1_048_576, clock: systemClock }),
-      keepArgs: () => (task) => task({}),
+      keepArgs: () => async (make, task) => task(await make({})),
       wake: () => undefined,
     },
     {

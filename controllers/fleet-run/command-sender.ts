@@ -8,6 +8,7 @@ import {
   hasPlace,
   mintCommandToken,
   readEdgeNews,
+  sealCommand,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
@@ -51,19 +52,14 @@ export function createCommandSender({ bus, clock, edgeKey, guard }: SenderDeps):
     },
     roomFor: (tenant, commands) => hosts.roomFor(tenant, commands),
     recordOf: ({ commandId }) => hosts.recordOf(commandId),
-    async send(command, goodUntil) {
-      guard();
+    async seal(command, goodUntil) {
       const { commandId, run, tool, args, securityContext: context, deadlineSecs } = command;
       const token = await tokenOf(command, edgeKey, { now: clock.now(), goodUntil });
-      await hosts.send(addressOf(command), {
-        commandId,
-        run,
-        tool,
-        args,
-        context,
-        token,
-        deadlineMs: deadlineSecs * 1_000,
-      });
+      return sealCommand({ commandId, run, tool, args, context, token, deadlineMs: deadlineSecs * 1_000 });
+    },
+    async send(command, sealed) {
+      guard();
+      await hosts.sendSealed(addressOf(command), sealed);
     },
     cancel: (command, reason) => hosts.cancel(addressOf(command), { commandId: command.commandId, reason }),
   };

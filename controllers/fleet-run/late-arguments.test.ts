@@ -6,6 +6,7 @@ import { FleetServer } from '../../test/support/fleet-controller.ts';
 import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { hostsNamed, startRelayPeer } from '../../test/support/relay-peer.ts';
 import { createPartTurns } from './part-turns.ts';
+import { createArgumentPool } from './run-arguments.ts';
 
 const nats = useFleetControllers();
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 20 });
@@ -15,27 +16,49 @@ const count = 12;
 type Policy = NonNullable<FleetRunSpec['policy']>;
 
 /** A run with large arguments, of which a few at once find room, over hosts that take none before they are let. */
-async function slowRun(policy: Policy) {
+async function slowRun(policy: Policy, more: Parameters<typeof nats.start>[2] = {}) {
   const hosts = hostsNamed(count);
   const peer = await startRelayPeer(nats.connect(), hosts, ok);
   const server = new FleetServer({ args: { x: 'y'.repeat(60_000) }, policy: { max_concurrency: count, ...policy } });
-  const let_ = Promise.withResolvers<undefined>();
+  const letThem = Promise.withResolvers<undefined>();
   const sent: string[] = [];
   const process = nats.start(server, hosts, {
-    inTurn: createPartTurns(systemClock, 8_000_000),
+    onTheWay: createArgumentPool(systemClock, 1_300_000),
+    ...more,
     wrapSender: (sender) => ({
       ...sender,
-      async send(command, until) {
+      async send(command, sealed) {
         const { node_id: node } = command.target;
         sent.push(node);
         if (node === 'n00000') throw new AppError('limit_exceeded', 'it takes none', { reason: 'ArgumentsTooLarge' });
-        await let_.promise;
-        return sender.send(command, until);
+        await letThem.promise;
+        return sender.send(command, sealed);
       },
     }),
   });
-  return { peer, server, process, sent, letThem: () => let_.resolve(undefined) };
+  return { peer, server, process, sent, letThem: () => letThem.resolve(undefined) };
 }
+
+/** Runs of tenants, whose parts and arguments share the memory of one process. */
+describe('a tenant whose hosts take no large arguments', { timeout: 60_000 }, () => {
+  it('EDGE-RES-21 holds up no other one: a new leader reads its parts, and its large arguments leave', async () => {
+    const parts = 8_000_000;
+    const heapTurns = createPartTurns(systemClock, parts);
+    const onTheWay = createArgumentPool(systemClock, 1_300_000);
+    const slow = await slowRun({}, { heapTurns, onTheWay, tenantOf: () => 'hostile' });
+    await soon(() => expect(slow.sent.length).toBeGreaterThan(1));
+    // As many bytes as there are: it begins when no one holds any.
+    expect(await heapTurns('acme', [{ bytes: parts }], async () => 'read')).toBe('read');
+    const hosts = hostsNamed(3);
+    const peer = await startRelayPeer(nats.connect(), hosts, ok);
+    const server = new FleetServer({ args: { x: 'y'.repeat(60_000) } });
+    nats.start(server, hosts, { heapTurns, onTheWay });
+    await soon(() => expect(server.status).toMatchObject({ phase: 'Ended', summary: { ok: 3 } }));
+    expect(peer.invokes.map(({ command }) => command.args)).toEqual(Array(3).fill(server.run.spec.args));
+    expect(slow.peer.invokes).toEqual([]);
+    slow.letThem();
+  });
+});
 
 describe('commands of a run that wait for their arguments', { timeout: 60_000 }, () => {
   it.each<[string, Policy, Partial<FleetRunSpec>]>([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SealedCommand } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { launch } from './launch.ts';
@@ -11,7 +12,7 @@ const command: FleetCommand = {
   tenant: 'acme',
   target: { node_id: 'n', host_uid: 'h', name: 'n' },
   tool: 'cmd.run',
-  useArgs: (task) => task({}),
+  useArgs: async (make, task) => task(await make({})),
   securityContext: 'default',
   deadlineSecs: 60,
   author: 'ada',
@@ -63,8 +64,9 @@ async function launched(given: Given) {
       return met;
     },
     recordOf: async () => ({ deadline, ...(ended === undefined ? {} : { ended }) }),
-    send: async (_: FleetCommand, until: number) => {
-      goodUntil.push(until - begun);
+    seal: async ({ commandId }: FleetCommand, until: number) => ({ commandId, json: String(until - begun) }),
+    send: async (_: FleetCommand, { json }: SealedCommand) => {
+      goodUntil.push(Number(json));
       const met = sends[Math.min(tries, sends.length - 1)];
       tries += 1;
       if (met instanceof Error) throw met;
@@ -73,7 +75,7 @@ async function launched(given: Given) {
   const stop = new AbortController();
   const came: string[] = [];
   let [unread, isReading] = [given.unread ?? 0, false];
-  const useArgs: FleetCommand['useArgs'] = async (task, signal) => {
+  const useArgs: FleetCommand['useArgs'] = async (make, task, signal) => {
     isReading = true;
     await clock.sleep(given.argsMs ?? 0, signal);
     isReading = false;
@@ -82,7 +84,7 @@ async function launched(given: Given) {
     signal.throwIfAborted();
     unread -= 1;
     if (unread >= 0) throw new AppError('unavailable', 'the API server is away', { reason: 'Overloaded' });
-    return task({});
+    return task(await make({}));
   };
   let noted = 0;
   let done = false;

@@ -1,6 +1,12 @@
 import { isBusFull } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type EdgeOutcome, edgeUnavailableReason, isEdgeUnavailable, isUnsent } from '../../lib/edge/index.ts';
+import {
+  type EdgeOutcome,
+  edgeUnavailableReason,
+  isEdgeUnavailable,
+  isUnsent,
+  type SealedCommand,
+} from '../../lib/edge/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { fleetRunLimits } from './limits.ts';
 import { outcomeUnknown, resultLost } from './outcome-unknown.ts';
@@ -21,7 +27,7 @@ export type Launch =
   | { readonly kind: 'left' };
 
 interface LaunchDeps {
-  readonly sender: Pick<CommandSender, 'claim' | 'recordOf' | 'send'>;
+  readonly sender: Pick<CommandSender, 'claim' | 'recordOf' | 'seal' | 'send'>;
   readonly clock: Clock;
 }
 
@@ -81,15 +87,18 @@ interface Permit {
 async function send(deps: LaunchDeps, launching: Launching, { isFirst, goodUntil }: Permit): Promise<Launch> {
   let until = goodUntil;
   const { command, stop } = launching;
-  const call = (args: Args): Promise<void> => {
-    launching.onSend();
+  const seal = (args: Args): Promise<SealedCommand> => {
     until ??= deps.clock.now() + command.deadlineSecs * 1_000 + fleetRunLimits.tokenGraceMs;
-    return deps.sender.send({ ...command, args }, until);
+    return deps.sender.seal({ ...command, args }, until);
+  };
+  const call = (sealed: SealedCommand): Promise<void> => {
+    launching.onSend();
+    return deps.sender.send(command, sealed);
   };
   // A host runs a command id once, and a bus that is slow says nothing of the host.
   const busMs = Math.max(command.deadlineSecs * 1_000, fleetRunLimits.unreachableMs);
   const sent = await untilDone(deps, launching, {
-    using: (task) => command.useArgs(task, stop),
+    using: (task) => command.useArgs(seal, task, stop),
     call,
     busMs,
     evenStopped: false,
@@ -198,7 +207,8 @@ async function tryOnce<I, T>(
     if (launching.stop.aborted) return { kind: 'left' };
     // Nothing was tried: it lacks what it uses, which says nothing of the host.
     before.wantsSince ??= clock.steadyMs();
-    return triedBy(before, verdictOf(error, clock.steadyMs() - before.wantsSince, step.busMs));
+    const verdict = verdictOf(error, clock.steadyMs() - before.wantsSince, step.busMs);
+    return triedBy(before, { ...verdict, isOpen: false });
   }
 }
 

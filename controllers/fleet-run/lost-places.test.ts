@@ -34,7 +34,7 @@ function openRun({ tenant, hosts, clock = systemClock }: Scene) {
   const news = createNewsReader({ bus, clock, turns: createTurnGate() });
   const outputs = createFairPool({ size: 1_048_576, clock: systemClock });
   const view = new RunView(
-    { news, clock, outputs, keepArgs: () => (task) => task({}), wake: () => undefined },
+    { news, clock, outputs, keepArgs: () => async (make, task) => task(await make({})), wake: () => undefined },
     {
       run: { metadata: { name: 'run', namespace: 'acme', uid }, spec: {} } as unknown as FleetRun,
       tenant,

@@ -24,7 +24,7 @@ import { createPartTurns } from './part-turns.ts';
 import type { CommandSender } from './ports.ts';
 import { createFleetRunReconcile } from './reconcile.ts';
 import type { RecordStore } from './record-parts.ts';
-import { createKeepArgs } from './run-arguments.ts';
+import { createArgumentPool, createKeepArgs } from './run-arguments.ts';
 import { RunViews } from './run-views.ts';
 import { ViewRooms } from './view-rooms.ts';
 
@@ -35,7 +35,7 @@ export const fleetRunModule = defineModule({
   reconcile(context) {
     const { kube, clock, logger, events, facts, tenants, readTenant, bus, informers, whileLeading } = context;
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
-    const records: RecordStore = { store: createConfigMapStore(kube), inTurn: createPartTurns(clock) };
+    const records: RecordStore = { store: createConfigMapStore(kube), heapTurns: createPartTurns(clock) };
     const views = viewsOf(context, records);
     const leaving = new Map<string, number>();
     // A process that no longer leads has an outdated view of a run.
@@ -81,7 +81,7 @@ function viewsOf(
     clock,
     newsReader: createNewsReader({ bus, clock, turns }),
     outputs: createFairPool({ size: fleetRunLimits.outputBytes, clock }),
-    keepArgs: createKeepArgs({ kube, inTurn: records.inTurn }),
+    keepArgs: createKeepArgs({ kube, heapTurns: records.heapTurns, onTheWay: createArgumentPool(clock) }),
     rooms: new ViewRooms(clock),
     serveRecords: serveOpenRecords(bus),
     wake,
@@ -114,4 +114,11 @@ const refuse = async (): Promise<never> => {
   throw new AppError('unavailable', noKey.message, { reason: noKey.reason });
 };
 
-const noSender: CommandSender = { claim: refuse, roomFor: refuse, recordOf: refuse, send: refuse, cancel: refuse };
+const noSender: CommandSender = {
+  claim: refuse,
+  roomFor: refuse,
+  recordOf: refuse,
+  seal: refuse,
+  send: refuse,
+  cancel: refuse,
+};

@@ -42,7 +42,7 @@ async function runOf({ outputs, uid, tenant, isEnded = false }: Fleet): Promise<
       clock: systemClock,
       news: { read, has: async () => true, listen },
       outputs,
-      keepArgs: () => (task) => task({}),
+      keepArgs: () => async (make, task) => task(await make({})),
       wake: woken.resolve,
     },
     {

@@ -1,5 +1,5 @@
 import type { KeyRoom } from '../../lib/bus/index.ts';
-import type { CommandRecord, EdgeNews, NewsPlace } from '../../lib/edge/index.ts';
+import type { CommandRecord, EdgeNews, NewsPlace, SealedCommand } from '../../lib/edge/index.ts';
 import type { FrozenTarget } from '../../lib/fleet/run-record.ts';
 import type { Args, UseArgs } from './run-arguments.ts';
 
@@ -18,7 +18,7 @@ export interface FleetCommand {
   readonly author: string;
 }
 
-/** The same on its way. */
+/** The same with its arguments. */
 export type CommandWithArgs = FleetCommand & { readonly args: Args };
 
 /** The way to the hosts. */
@@ -33,11 +33,16 @@ export interface CommandSender {
   /** A command that was claimed; undefined where it was not, or that is forgotten. */
   recordOf(command: Pick<FleetCommand, 'commandId'>): Promise<Pick<CommandRecord, 'deadline' | 'ended'> | undefined>;
   /**
-   * Hands it over to the relay that holds the host's stream. The host takes it until `goodUntil`, in milliseconds since the epoch:
-   * no later time for a later try, since a host that forgot the id refuses no token of a later time. Throws AppError
-   * `unavailable` with the reason EdgeUnavailable where no relay does.
+   * Gives it its token, and writes it down. The host takes it until `goodUntil`, in milliseconds since the epoch: no later time for a
+   * later try, since a host that forgot the id refuses no token of a later time. Throws AppError `limit_exceeded` where its arguments
+   * are too large.
    */
-  send(command: CommandWithArgs, goodUntil: number): Promise<void>;
+  seal(command: CommandWithArgs, goodUntil: number): Promise<SealedCommand>;
+  /**
+   * Hands it over to the relay that holds the host's stream. Throws AppError `unavailable` with the reason EdgeUnavailable where no
+   * relay does.
+   */
+  send(command: FleetCommand, sealed: SealedCommand): Promise<void>;
   /** The same for a cancellation. */
   cancel(command: Pick<FleetCommand, 'commandId' | 'run' | 'tenant' | 'target'>, reason: string): Promise<void>;
 }

@@ -26,20 +26,20 @@ type Form = (typeof forms)[number];
 /** A store of records, and turns for the parts of them that are read. */
 export interface RecordStore {
   readonly store: Pick<OutputStore, 'put' | 'get'>;
-  readonly inTurn: PartTurns;
+  readonly heapTurns: PartTurns;
 }
 
 /** The parts of the record of one run, with what they take in the store. */
 export class RecordParts {
   readonly #store: Pick<OutputStore, 'put' | 'get'>;
-  readonly #inTurn: PartTurns;
+  readonly #heapTurns: PartTurns;
   readonly #run: FleetRun;
   #parts: readonly StoredPart[];
   #usedBytes: number;
 
-  constructor({ store, inTurn }: RecordStore, run: FleetRun) {
+  constructor({ store, heapTurns }: RecordStore, run: FleetRun) {
     this.#store = store;
-    this.#inTurn = inTurn;
+    this.#heapTurns = heapTurns;
     this.#run = run;
     this.#parts = run.status?.per_node_ref ?? [];
     this.#usedBytes = run.status?.stored_bytes ?? 0;
@@ -73,7 +73,7 @@ export class RecordParts {
     const tenant = this.#run.metadata.namespace ?? '';
     for (const group of groupsOf(this.#parts)) {
       if (group.length === 1) joined.push(...group);
-      else joined.push(...(await this.#inTurn(tenant, group, () => this.#joinGroup(group))));
+      else joined.push(...(await this.#heapTurns(tenant, group, () => this.#joinGroup(group))));
     }
     this.#parts = joined;
   }

@@ -17,7 +17,7 @@ import { WaitingRecords } from './waiting-records.ts';
 const storeOf = (budgetBytes: number): OutputStore =>
   createConfigMapStore(new FleetServer({}).kube as unknown as Parameters<typeof createConfigMapStore>[0], budgetBytes);
 
-const inTurn = createPartTurns(systemClock);
+const heapTurns = createPartTurns(systemClock);
 
 /** A run over so many hosts that has stored nothing of them yet. */
 const runOver = (hosts: number): FleetRun => {
@@ -29,7 +29,7 @@ const runOver = (hosts: number): FleetRun => {
 async function stored(store: OutputStore, run: FleetRun, batches: Iterable<readonly NodeRecord[]>): Promise<FleetRun> {
   let now = run;
   for (const batch of batches) {
-    const fields = await storeRecords({ store, inTurn }, now, batch);
+    const fields = await storeRecords({ store, heapTurns }, now, batch);
     now = { ...now, status: { ...now.status, ...fields } };
   }
   return now;

@@ -30,7 +30,7 @@ async function recordOf(pages: LoggedNews[][], { isLost = false } = {}) {
       clock: hasty,
       news: { read, has: async () => !isLost, listen },
       outputs: createFairPool({ size: 1_048_576, clock: systemClock }),
-      keepArgs: () => (task) => task({}),
+      keepArgs: () => async (make, task) => task(await make({})),
       wake: () => isOver() && woken.resolve(),
     },
     {

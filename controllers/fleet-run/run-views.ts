@@ -16,7 +16,7 @@ interface RunViewsDeps {
   /** Bytes of output that all runs keep. */
   readonly outputs: FairPool;
   /** Turns of the parts of records that are read for all runs. */
-  readonly inTurn: PartTurns;
+  readonly heapTurns: PartTurns;
   readonly keepArgs: KeepArgs;
   /** Room for the views of all runs. */
   readonly rooms: ViewRooms;
@@ -64,7 +64,7 @@ export class RunViews {
   /** Opens the view of a run that was begun before, and has room. Throws AppError `OutputLost` where its record is gone. */
   async reopen(run: FleetRun, tenant: string): Promise<RunView> {
     const read = storeReader(this.#deps.store);
-    const inTurn: PartTurn = (task, part) => this.#deps.inTurn(tenant, [part], task);
+    const inTurn: PartTurn = (task, part) => this.#deps.heapTurns(tenant, [part], task);
     const targets = await readTargets(read, run, inTurn);
     const records = await readOutcomes(read, run, inTurn);
     return this.open({ run, tenant, targets, records, isNew: false });

@@ -57,7 +57,10 @@ async function storedRuns(count: number, { hosts, tail }: { readonly hosts: numb
     runs.push({
       run: {
         ...run,
-        status: { ...status, ...(await storeRecords({ store, inTurn: createPartTurns(systemClock) }, run, records)) },
+        status: {
+          ...status,
+          ...(await storeRecords({ store, heapTurns: createPartTurns(systemClock) }, run, records)),
+        },
       },
       store,
     });
@@ -88,8 +91,8 @@ function takeOver(runs: StoredRuns, { bytes, onRead }: { readonly bytes?: number
     store: { get },
     newsReader: createNewsReader({ bus, clock: systemClock, turns: createTurnGate() }),
     outputs: createFairPool({ size: 1_048_576, clock: systemClock }),
-    inTurn: createPartTurns(systemClock, bytes),
-    keepArgs: () => (task) => task({}),
+    heapTurns: createPartTurns(systemClock, bytes),
+    keepArgs: () => async (make, task) => task(await make({})),
     rooms: new ViewRooms(systemClock),
     serveRecords: () => undefined,
     wake: () => undefined,

@@ -10,7 +10,7 @@ import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
 import { poolOf } from '../../test/support/fleet-controller.ts';
 import { type DriveDeps, drive } from './drive.ts';
 import { createPartTurns } from './part-turns.ts';
-import { createKeepArgs } from './run-arguments.ts';
+import { createArgumentPool, createKeepArgs } from './run-arguments.ts';
 import { RunView } from './run-view.ts';
 import { sizeOfTargets, viewBytes } from './view-bytes.ts';
 
@@ -50,14 +50,18 @@ const runOf = ({ args, most }: Shape): FleetRun => ({
 });
 
 const never = (): Promise<never> => new Promise(() => undefined);
-const keepArgs = createKeepArgs({ kube: { get: never }, inTurn: createPartTurns(systemClock) });
+const keepArgs = createKeepArgs({
+  kube: { get: never },
+  heapTurns: createPartTurns(systemClock),
+  onTheWay: createArgumentPool(systemClock),
+});
 const outputs = createFairPool({ size: 1_048_576, clock: systemClock });
 const news = { read: async function* () {}, has: async () => true, listen: () => ({ [Symbol.asyncDispose]: never }) };
 
 /** Calls of these never end: all commands of a run are in flight, and wait for their turn. */
 const busy = (): DriveDeps => ({
   clock: systemClock,
-  sender: { claim: never, roomFor: never, recordOf: never, send: never, cancel: never },
+  sender: { claim: never, roomFor: never, recordOf: never, seal: never, send: never, cancel: never },
   news: { report: never },
   recent: { ended: () => undefined },
   launches: poolOf(64),

@@ -5,7 +5,7 @@ import { FleetServer as Server } from '../../test/support/fleet-controller.ts';
 import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { hostsNamed, startRelayPeer } from '../../test/support/relay-peer.ts';
 import { createPartTurns } from './part-turns.ts';
-import { createKeepArgs } from './run-arguments.ts';
+import { createArgumentPool, createKeepArgs } from './run-arguments.ts';
 import { sizeOfTargets, viewBytes } from './view-bytes.ts';
 import { ViewRooms } from './view-rooms.ts';
 
@@ -144,9 +144,14 @@ describe('arguments of a fleet run', () => {
   ])('of %i bytes are read %i times for a command', async (bytes, reads) => {
     const { run } = new Server({ args: argsOf(bytes) });
     const get = vi.fn<() => Promise<unknown>>(async () => run);
-    const keepArgs = createKeepArgs({ kube: { get: get as never }, inTurn: createPartTurns(systemClock) });
+    const keepArgs = createKeepArgs({
+      kube: { get: get as never },
+      heapTurns: createPartTurns(systemClock),
+      onTheWay: createArgumentPool(systemClock),
+    });
+    const same = async <T>(value: T): Promise<T> => value;
     const { signal } = new AbortController();
-    expect(await keepArgs(run, 'acme')(async (args) => args, signal)).toEqual(run.spec.args);
+    expect(await keepArgs(run, 'acme')(same, same, signal)).toEqual(run.spec.args);
     expect(get).toHaveBeenCalledTimes(reads);
   });
 

@@ -30,7 +30,7 @@ function wideRun(count = hosts) {
         has: async () => true,
         listen: () => ({ [Symbol.asyncDispose]: async () => undefined }),
       },
-      keepArgs: () => (task) => task({}),
+      keepArgs: () => async (make, task) => task(await make({})),
       wake: () => undefined,
     },
     {
@@ -44,7 +44,7 @@ function wideRun(count = hosts) {
   const launches = poolOf(2);
   const deps = {
     clock: systemClock,
-    sender: { claim, roomFor: never, recordOf: never, send: never, cancel: never },
+    sender: { claim, roomFor: never, recordOf: never, seal: never, send: never, cancel: never },
     news: { report: never },
     recent: { ended: () => undefined },
     launches,

@@ -86,6 +86,7 @@ describe('commands to hosts', { timeout }, () => {
     await Promise.all([first.ready, second.ready]);
     const hosts = createHostCommands({ bus: sender });
     await hosts.send(host('u-1'), command);
+    expect(first.got[0]).toEqual({ kind: 'invoke', host: host('u-1'), epoch: epochs.get('u-1'), command });
     await hosts.cancel(host('u-1'), { commandId: 'c-1', reason: 'asked' });
     expect(first.got.map(({ kind }) => kind)).toEqual(['invoke', 'cancel']);
     epochs.set('u-1', await hold('u-1', 'relay-b'));

@@ -57,8 +57,20 @@ export interface HeartbeatsRequest {
   readonly hosts: readonly string[];
 }
 
+/** An InvokeCommand as it leaves, without the values of its arguments. */
+export interface SealedCommand {
+  readonly commandId: string;
+  readonly json: string;
+}
+
 type Order<T> = T extends unknown ? Omit<T, 'host' | 'epoch'> : never;
-type HostOrder = Order<HostRequest>;
+type HostOrder = Exclude<Order<HostRequest>, { readonly kind: 'invoke' }>;
+
+/** What a relay is asked for: fields of the request, and the text of its command. */
+interface Asked {
+  readonly order: HostOrder | { readonly kind: 'invoke'; readonly claim?: ClaimedCommand };
+  readonly command?: string;
+}
 
 /** Requests to one relay, by its id. */
 export const relayAddress = (relay: string) => ({ service: 'relay.host', key: relay });
@@ -80,6 +92,8 @@ export interface HostCommands {
    * (`isUnsent`). Any other error, such as `timeout`, leaves open whether it was: send the same command again, which the daemon runs once.
    */
   send(host: HostAddress, command: InvokeCommand): Promise<void>;
+  /** The same for one whose arguments need not be in memory until the relay answers. */
+  sendSealed(host: HostAddress, command: SealedCommand): Promise<void>;
   /** The same for an order that is no command. Each may be repeated. */
   cancel(host: HostAddress, order: { readonly commandId: string; readonly reason: string }): Promise<void>;
   pushConfig(host: HostAddress, order: { readonly delta: string; readonly version: string }): Promise<void>;
@@ -101,12 +115,18 @@ interface Place {
 
 export function createHostCommands({ bus }: { readonly bus: Pick<EventBus, 'bucket' | 'request'> }): HostCommands {
   const commands = bus.bucket<CommandRecord>(edgeBuckets.commands);
-  const order = createOrder(bus);
+  const askRelay = createOrder(bus);
+  const order = (host: HostAddress, what: HostOrder) => askRelay(host, { order: what });
   /** Until their commands are sent. */
   const claims = createSharedCache<ClaimedCommand>({
     ...sharesOf(bytesOf('claims of commands')),
     weigh: ({ record }, key) => entryWith(key, ...Object.values(record).filter((value) => typeof value === 'string')),
   });
+  async function sendSealed(host: HostAddress, { commandId, json }: SealedCommand): Promise<void> {
+    const claim = claims.get(host.tenant, commandId);
+    await askRelay(host, { order: { kind: 'invoke', ...(claim === undefined ? {} : { claim }) }, command: json });
+    claims.delete(host.tenant, commandId);
+  }
   return {
     async claim({ commandId, ...record }) {
       const revision = await commands.create(commandId, record, record.tenant);
@@ -115,12 +135,8 @@ export function createHostCommands({ bus }: { readonly bus: Pick<EventBus, 'buck
     },
     roomFor: (tenant, wanted) => commands.roomFor(tenant, wanted),
     recordOf: async (commandId) => (await commands.get(commandId))?.value,
-    async send(host, command) {
-      assertSized(command);
-      const claim = claims.get(host.tenant, command.commandId);
-      await order(host, { kind: 'invoke', command, ...(claim === undefined ? {} : { claim }) });
-      claims.delete(host.tenant, command.commandId);
-    },
+    send: async (host, command) => sendSealed(host, sealCommand(command)),
+    sendSealed,
     cancel: (host, what) => order(host, { kind: 'cancel', ...what }),
     pushConfig: (host, what) => order(host, { kind: 'push_config', ...what }),
     drain: (host) => order(host, { kind: 'drain' }),
@@ -145,12 +161,13 @@ function createOrder(bus: Pick<EventBus, 'bucket' | 'request'>) {
     return place;
   }
 
-  async function ask(host: HostAddress, order: HostOrder, { relay, epoch }: Place): Promise<void> {
-    const body = JSON.stringify({ ...order, host, epoch });
+  async function ask(host: HostAddress, { order, command }: Asked, { relay, epoch }: Place): Promise<void> {
+    const rest = JSON.stringify({ ...order, host, epoch });
+    const body = command === undefined ? rest : `${rest.slice(0, -1)},"command":${command}}`;
     await bus.request(relayAddress(relay), body, { timeoutMs: answerMs });
   }
 
-  return async (host: HostAddress, what: HostOrder): Promise<void> => {
+  return async (host: HostAddress, what: Asked): Promise<void> => {
     const known = places.get(host.hostUid);
     try {
       return await ask(host, what, known ?? (await find(host)));
@@ -176,6 +193,12 @@ const isElsewhere = (error: unknown): boolean => hasReason(error, 'NoResponders'
 
 /** Reason of a relay that does not hold the stream that a request is for. */
 export const streamElsewhere = 'EdgeStreamElsewhere' satisfies SharedReason;
+
+/** Throws AppError `limit_exceeded` where its arguments are too large. */
+export function sealCommand(command: InvokeCommand): SealedCommand {
+  assertSized(command);
+  return { commandId: command.commandId, json: JSON.stringify(command) };
+}
 
 function assertSized({ args }: InvokeCommand): void {
   const bytes = Buffer.byteLength(JSON.stringify(args));

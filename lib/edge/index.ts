@@ -50,6 +50,8 @@ export {
 export {
   type ClaimedCommand,
   createHostCommands,
+  sealCommand,
+  type SealedCommand,
   type HeartbeatsRequest,
   type HostAddress,
   type HostCommands,

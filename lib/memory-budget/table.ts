@@ -117,10 +117,17 @@ export const memoryTable = {
     holds: 'parts of the records of fleet runs that event streams read',
   },
   'records of fleet runs in turn': {
-    share: 0.02,
+    share: 0.016,
     place: 'heap',
     pools: { controllers: 1 },
-    holds: 'parts of the records of fleet runs that a new leader reads or that are joined, and large arguments',
+    holds:
+      'parts of the records of fleet runs that a new leader reads or that are joined, and values of large arguments',
+  },
+  'arguments on their way': {
+    share: 0.005,
+    place: 'heap',
+    pools: { controllers: 1 },
+    holds: 'large arguments of commands of fleet runs, as texts, until the relays of their hosts have answered',
   },
   'fleet runs under way': {
     share: 0.045,

@@ -8,7 +8,7 @@ import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
 import { createPartTurns, type PartTurns } from '../../controllers/fleet-run/part-turns.ts';
 import type { CommandSender, NewsWriter } from '../../controllers/fleet-run/ports.ts';
 import { createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
-import { createKeepArgs } from '../../controllers/fleet-run/run-arguments.ts';
+import { createArgumentPool, createKeepArgs } from '../../controllers/fleet-run/run-arguments.ts';
 import { RunViews } from '../../controllers/fleet-run/run-views.ts';
 import { ViewRooms } from '../../controllers/fleet-run/view-rooms.ts';
 import { createController } from '../../controllers/runtime/controller.ts';
@@ -169,7 +169,8 @@ interface FleetControllerFacts {
   /** Room for the views of runs; that of another run may fill it. */
   readonly rooms?: ViewRooms;
   /** Turns of what is read for runs. */
-  readonly inTurn?: PartTurns;
+  readonly heapTurns?: PartTurns;
+  readonly onTheWay?: FairPool;
   /** Faults on the way to the hosts, and in what is said in their place. */
   readonly wrapSender?: (sender: CommandSender) => CommandSender;
   readonly wrapNews?: (news: NewsWriter) => NewsWriter;
@@ -219,15 +220,16 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     cancels: poolOf(64),
   };
   const store = createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]);
-  const inTurn = given.inTurn ?? createPartTurns(clock);
+  const heapTurns = given.heapTurns ?? createPartTurns(clock);
+  const onTheWay = given.onTheWay ?? createArgumentPool(clock);
   const rooms = given.rooms ?? new ViewRooms(clock);
   const views = new RunViews({
     clock,
     store,
     newsReader: createNewsReader({ bus, clock, turns: createTurnGate() }),
     outputs: createFairPool({ size: 16 * 1_048_576, clock }),
-    inTurn,
-    keepArgs: createKeepArgs({ kube, inTurn }),
+    heapTurns,
+    keepArgs: createKeepArgs({ kube, heapTurns, onTheWay }),
     rooms,
     serveRecords: serveOpenRecords(bus),
     wake: (key) => controller.queue.add(key),
@@ -256,7 +258,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
       use: async ({ metadata }, task) => task(groups.find((group) => group.metadata.uid === metadata.uid)),
     },
     store,
-    inTurn,
+    heapTurns,
     fleetCapable: createFleetCapable({ bus }),
     views,
   });

@@ -4,7 +4,13 @@ import { launch } from '../../../controllers/fleet-run/launch.ts';
 import { fleetRunLimits } from '../../../controllers/fleet-run/limits.ts';
 import type { CommandSender, FleetCommand } from '../../../controllers/fleet-run/ports.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { createHostCommands, edgeResultLogs, type EdgeNews, mintCommandToken } from '../../../lib/edge/index.ts';
+import {
+  createHostCommands,
+  edgeResultLogs,
+  type EdgeNews,
+  mintCommandToken,
+  sealCommand,
+} from '../../../lib/edge/index.ts';
 import { createFairPool } from '../../../lib/fair-pool.ts';
 import { ownSubject } from '../../../lib/bus/publish/stream-subjects.ts';
 import { pause } from '../../../test/cluster/harness/wait.ts';
@@ -72,7 +78,7 @@ export async function commandRate(
   return { times, failed: dueAt.size };
 }
 
-type Sender = Pick<CommandSender, 'claim' | 'recordOf' | 'send'>;
+type Sender = Pick<CommandSender, 'claim' | 'recordOf' | 'seal' | 'send'>;
 
 function senderOf(bus: ReturnType<typeof benchBus>, token: string): Sender {
   const commands = createHostCommands({ bus });
@@ -87,11 +93,10 @@ function senderOf(bus: ReturnType<typeof benchBus>, token: string): Sender {
         deadline: new Date(Date.now() + deadlineSecs * 1_000).toISOString(),
       }),
     recordOf: ({ commandId }) => commands.recordOf(commandId),
-    send: ({ commandId, run, tenant, target }) =>
-      commands.send(
-        { tenant, hostUid: target.host_uid, nodeId: target.node_id },
-        { commandId, run, tool, args, context: 'default', token, deadlineMs: deadlineSecs * 1_000 },
-      ),
+    seal: async ({ commandId, run }) =>
+      sealCommand({ commandId, run, tool, args, context: 'default', token, deadlineMs: deadlineSecs * 1_000 }),
+    send: ({ tenant, target }, sealed) =>
+      commands.sendSealed({ tenant, hostUid: target.host_uid, nodeId: target.node_id }, sealed),
   };
 }
 
@@ -129,7 +134,7 @@ function commandFor(
     tenant,
     target,
     tool,
-    useArgs: (task) => task(args),
+    useArgs: async (make, task) => task(await make(args)),
     deadlineSecs,
     securityContext: 'default',
     author: 'bench',
