@@ -34,6 +34,7 @@ export { type ReceivedRotation, readRotation, sealRotation } from './rotation.ts
 export { type CommandRecord, edgeBuckets, type HeldStream, type LivingRelay, type RecentStream } from './buckets.ts';
 export { createHeartbeats, type Heartbeats } from './heartbeats.ts';
 export { hasPlace, type NewsPlace } from './news-place.ts';
+export { assertPayloadFields } from './payload-fields.ts';
 export { createOutputTexts, type OutputText, type OutputTexts } from './output-texts.ts';
 export { createRecentCommands, type RecentCommand, type RecentCommands } from './recent-commands.ts';
 export {

@@ -32,6 +32,8 @@ export const edgeLimits = {
   payloadBytes: 512 * 1024,
   /** The same as JSON, in which a control character takes six bytes: a message of the bus has at most 1 MiB. */
   payloadJsonBytes: 960 * 1024,
+  /** Fields of it on the wire, at all levels together: reading as many takes less than half of the 100 ms of a turn. */
+  payloadFields: 32_768,
   /** Text of an error and of a reason. */
   messageLength: 4_096,
   /** Output of one command that is passed on while it runs. */

@@ -15,6 +15,8 @@ interface WireField {
 const numberMax = 2 ** 29 - 1;
 /** No message of the protocol has more, those inside it included; a map or a list has a field for each member. */
 const fieldsMax = 4_096;
+/** Messages inside each other; decoders read no more levels. */
+const levelsMax = 100;
 
 /**
  * The fields of a message in the order of their bytes, without what is inside them. Refuses what two readers could
@@ -24,17 +26,23 @@ const fieldsMax = 4_096;
 export function readFields(bytes: Uint8Array): WireField[] {
   const fields: WireField[] = [];
   for (const cursor = { at: 0 }; cursor.at < bytes.length; ) {
-    const from = cursor.at;
-    const tag = readVarint(bytes, cursor);
-    const type = tag & 7;
-    const number = tag >>> 3;
-    if (number < 1 || number > numberMax) throw malformed('a field number is out of range');
-    const valueFrom = passValue(bytes, type, cursor);
-    if (cursor.at > bytes.length) throw malformed('a field is cut off');
-    if (fields.length === fieldsMax) throw tooMany();
-    fields.push({ number, type, from, valueFrom, to: cursor.at });
+    const field = nextField(bytes, cursor, bytes.length);
+    if (fields.length === fieldsMax) throw tooMany(fieldsMax);
+    fields.push(field);
   }
   return fields;
+}
+
+/** The field at the cursor, of a message that ends at `end`; moves behind it. */
+function nextField(bytes: Uint8Array, cursor: Cursor, end: number): WireField {
+  const from = cursor.at;
+  const tag = readVarint(bytes, cursor);
+  const type = tag & 7;
+  const number = tag >>> 3;
+  if (number < 1 || number > numberMax) throw malformed('a field number is out of range');
+  const valueFrom = passValue(bytes, type, cursor);
+  if (cursor.at > end) throw malformed('a field is cut off');
+  return { number, type, from, valueFrom, to: cursor.at };
 }
 
 /** The fields of a message that hold messages, by number. */
@@ -44,21 +52,39 @@ export interface MessageForm {
 
 /**
  * Reads the fields of a message and of all messages inside it, which a decoder makes objects of.
- * @throws AppError `invalid` where there are too many in all, or one is not canonical.
+ * @throws AppError `invalid` where there are more than `most` in all, or one is not canonical.
  */
-export function assertFields(bytes: Uint8Array, form: MessageForm): void {
-  countFields(bytes, form, 0);
+export function assertFields(bytes: Uint8Array, form: MessageForm, most = fieldsMax): void {
+  const count = { most, left: most };
+  countFields(bytes, form, { from: 0, to: bytes.length, level: 1 }, count);
 }
 
-function countFields(bytes: Uint8Array, form: MessageForm, before: number): number {
-  const fields = readFields(bytes);
-  let count = before + fields.length;
-  if (count > fieldsMax) throw tooMany();
-  for (const { number, type, valueFrom, to } of fields) {
+/** A message inside the bytes. */
+interface MessagePlace {
+  readonly from: number;
+  readonly to: number;
+  readonly level: number;
+}
+
+interface FieldCount {
+  readonly most: number;
+  left: number;
+}
+
+function countFields(
+  bytes: Uint8Array,
+  form: MessageForm,
+  { from, to: end, level }: MessagePlace,
+  count: FieldCount,
+): void {
+  if (level > levelsMax) throw malformed(`it has messages in more than ${levelsMax} levels`);
+  for (const cursor = { at: from }; cursor.at < end; ) {
+    const { number, type, valueFrom, to } = nextField(bytes, cursor, end);
+    if (count.left === 0) throw tooMany(count.most);
+    count.left -= 1;
     const inner = form[number];
-    if (inner !== undefined && type === 2) count = countFields(bytes.subarray(valueFrom, to), inner, count);
+    if (inner !== undefined && type === 2) countFields(bytes, inner, { from: valueFrom, to, level: level + 1 }, count);
   }
-  return count;
 }
 
 /** Where the next byte is. One for a whole message: a relay reads hundreds of them a second. */
@@ -162,4 +188,4 @@ function varint(value: number): Buffer {
 
 const malformed = (problem: string): AppError =>
   new AppError('invalid', `the message is no canonical protobuf: ${problem}`, { reason: 'MessageInvalid' });
-const tooMany = (): AppError => malformed(`it has more than ${fieldsMax} fields`);
+const tooMany = (most: number): AppError => malformed(`it has more than ${most} fields`);

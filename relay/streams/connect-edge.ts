@@ -18,10 +18,11 @@ import { endInTurns } from './end-in-turns.ts';
 import { createKeyReader } from './key-reader.ts';
 import { type HeldToken, heldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
+import { createReadPayload } from './payload.ts';
 import { createBusTurns, type TakeEventDeps, takeEvent } from './take-event.ts';
 import { createOpenings, createTenantStreams, type Openings, type TenantStreams } from './tenant-streams.ts';
 
-interface ConnectDeps extends Omit<TakeEventDeps, 'turns'> {
+interface ConnectDeps extends Omit<TakeEventDeps, 'turns' | 'readPayload'> {
   readonly hosts: HostStore;
   readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** Aborts when the relay begins to stop. */
@@ -34,7 +35,7 @@ interface ConnectDeps extends Omit<TakeEventDeps, 'turns'> {
 
 type Pipe = ServerStream<Buffer, Uint8Array>;
 
-interface OpenDeps extends ConnectDeps, Pick<TakeEventDeps, 'turns'> {
+interface OpenDeps extends ConnectDeps, Pick<TakeEventDeps, 'turns' | 'readPayload'> {
   readonly live: LiveHosts;
   /** The same for all streams. */
   readonly ofStream: LiveStream['facts']['deps'];
@@ -56,6 +57,7 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
     ofStream: { clock, hosts: streams.live, relayKey, readKey },
     shares: createTenantStreams(parts.streamsMax, parts.clock),
     turns: createBusTurns(parts.clock),
+    readPayload: createReadPayload(parts.clock),
     openings: createOpenings(),
     alike: createAlikeCapabilities(),
   };

@@ -7,12 +7,11 @@ it.each([
   ['of the longest that may be', 315_576_000_000n, 0, 315_576_000_000_000],
   ['of one millisecond more', 315_576_000_000n, 1_000_000, 315_576_000_000_000],
   ['of all 63 bits', 2n ** 63n - 1n, 999_999_999, 315_576_000_000_000],
-])('a duration %s is a number that every client reads', (_, seconds, nanos, want) => {
+])('a duration %s is a number that every client reads', async (_, seconds, nanos, want) => {
   const duration = { seconds, nanos };
-  expect(outcomeOf({ outcome: { $case: 'ok', value: { exitCode: 0, duration, payload: undefined } } })).toMatchObject({
-    duration_ms: want,
-  });
-  expect(outcomeOf({ outcome: { $case: 'timedOut', value: { deadline: duration } } })).toMatchObject({
-    deadline_ms: want,
-  });
+  const none = async () => ({ problem: 'no payload' });
+  const ok = { $case: 'ok', value: { exitCode: 0, duration, payload: undefined } } as const;
+  expect(await outcomeOf(ok, none)).toMatchObject({ duration_ms: want });
+  const timedOut = { $case: 'timedOut', value: { deadline: duration } } as const;
+  expect(await outcomeOf(timedOut, none)).toMatchObject({ deadline_ms: want });
 });

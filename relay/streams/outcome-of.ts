@@ -3,11 +3,10 @@ import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
 import { type EdgeChunk, edgeLimits, type EdgeOutcome, keptFacts } from '../../lib/edge/index.ts';
 import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
-import { isTooDeep } from '../../lib/nesting.ts';
 import type { Any } from '../../proto/generated/google/protobuf/any.ts';
 import type { Duration } from '../../proto/generated/google/protobuf/duration.ts';
-import { Struct } from '../../proto/generated/google/protobuf/struct.ts';
 import type { Chunk, EdgeCapabilities, EdgeResult } from '../../proto/generated/windlass/node/v1/node.ts';
+import type { Payload } from './payload.ts';
 
 const cut = (text: string): string => text.slice(0, edgeLimits.messageLength);
 
@@ -17,14 +16,16 @@ const durationMostMs = 315_576_000_000_000;
 const millis = ({ seconds, nanos }: Duration = { seconds: 0n, nanos: 0 }): number =>
   Math.min(durationMostMs, Math.max(0, Number(seconds) * 1_000 + Math.floor(nanos / 1_000_000)));
 
-/** The result of a daemon as it is kept; undefined where it names no outcome. */
-export function outcomeOf(result: EdgeResult | undefined): EdgeOutcome | undefined {
-  const outcome = result?.outcome;
-  switch (outcome?.$case) {
+/** The result of a daemon as it is kept. */
+export async function outcomeOf(
+  outcome: NonNullable<EdgeResult['outcome']>,
+  read: (payload: Any) => Promise<Payload>,
+): Promise<EdgeOutcome> {
+  switch (outcome.$case) {
     case 'ok': {
       const { exitCode, duration, payload } = outcome.value;
       const own = { outcome: 'ok', exit_code: exitCode, duration_ms: millis(duration) } as const;
-      return payload === undefined ? own : withPayload(own, payload);
+      return payload === undefined ? own : withPayload(own, await read(payload));
     }
     case 'err': {
       const { code, message, exitCode } = outcome.value;
@@ -34,48 +35,22 @@ export function outcomeOf(result: EdgeResult | undefined): EdgeOutcome | undefin
       return { outcome: 'timed_out', deadline_ms: millis(outcome.value.deadline) };
     case 'cancelled':
       return { outcome: 'cancelled', reason: cut(outcome.value.reason) };
-    case undefined:
-      return undefined;
   }
 }
+
+type Ok = Extract<EdgeOutcome, { readonly outcome: 'ok' }>;
 
 /** A payload that cannot be kept makes the result an error: it would be reported as something that it was not. */
-function withPayload(own: Extract<EdgeOutcome, { readonly outcome: 'ok' }>, { typeUrl, value }: Any): EdgeOutcome {
-  const failed = (message: string): EdgeOutcome => ({
-    outcome: 'err',
-    code: 'PayloadInvalid',
-    message,
-    exit_code: own.exit_code,
-  });
-  if (!typeUrl.endsWith('/google.protobuf.Struct')) return failed('the payload is no google.protobuf.Struct');
-  if (value.length > edgeLimits.payloadBytes)
-    return failed(`the payload has more than ${edgeLimits.payloadBytes} bytes`);
-  try {
-    const payload: unknown = Struct.unwrap(Struct.decode(value));
-    if (isTooDeep(payload)) return failed('the payload is nested too deep');
-    if (!isJson(payload)) return failed('the payload has a number that JSON does not have: NaN or an infinite one');
-    const size = Buffer.byteLength(JSON.stringify(payload));
-    if (size > edgeLimits.payloadJsonBytes)
-      return failed(`the payload as JSON has ${size} bytes; at most ${edgeLimits.payloadJsonBytes} are kept`);
-    return { ...own, payload };
-  } catch {
-    return failed('the payload cannot be read');
-  }
-}
+const withPayload = (own: Ok, payload: Payload): EdgeOutcome =>
+  'problem' in payload
+    ? { outcome: 'err', code: 'PayloadInvalid', message: payload.problem, exit_code: own.exit_code }
+    : { ...own, payload: payload.kept };
 
-/** Whether each number is finite; a `Struct` may hold others, which JSON would keep as null. */
-function isJson(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.values(value).every(isJson);
-}
-
-/** Undefined for a chunk without content. */
-export function chunkOf(chunk: Chunk | undefined): EdgeChunk | undefined {
-  const kind = chunk?.kind;
-  if (kind === undefined) return undefined;
+export function chunkOf(kind: NonNullable<Chunk['kind']>): EdgeChunk {
   if (kind.$case === 'status') return { state: cut(kind.value.state), message: cut(kind.value.message) };
-  return { stream: kind.$case, data: Buffer.from(kind.value).toString('base64') };
+  // One byte more than is ever passed on shows that there was more.
+  const { buffer, byteOffset, length } = kind.value.subarray(0, edgeLimits.progressBytes + 1);
+  return { stream: kind.$case, data: Buffer.from(buffer, byteOffset, length).toString('base64') };
 }
 
 /**

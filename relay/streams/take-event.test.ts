@@ -6,6 +6,7 @@ import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { SentCommand } from '../sent-commands.ts';
 import type { LiveStream } from './live-stream.ts';
+import { createReadPayload } from './payload.ts';
 import { createBusTurns, takeEvent } from './take-event.ts';
 import type { Streams } from './streams.ts';
 
@@ -84,6 +85,7 @@ function relay({ lateAnswers, problem, isSent, answers }: Given) {
     acks: { add: async (_: unknown, commandId: string) => void acknowledged.push(commandId) },
     streams: {} as Streams,
     turns: createBusTurns(clock),
+    readPayload: createReadPayload(clock),
   };
   const take = (event: EdgeEventCase = result) => takeEvent(deps, stream, event);
   return { take, clock, published, acknowledged, listed, calls, ids, atOnce };

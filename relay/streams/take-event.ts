@@ -5,7 +5,6 @@ import {
   type CommandRecord,
   edgeBuckets,
   type EdgeEventCase,
-  type EdgeOutcome,
   type EdgeResults,
   type RecentCommands,
 } from '../../lib/edge/index.ts';
@@ -13,13 +12,14 @@ import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { newUuid } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { CommandProgress, CommandResult } from '../../proto/generated/windlass/node/v1/node.ts';
+import type { Chunk, CommandProgress, CommandResult, EdgeResult } from '../../proto/generated/windlass/node/v1/node.ts';
 import { throughGaps } from '../late-bus.ts';
 import type { LateAcks } from '../late-acks.ts';
 import type { SentCommand, SentCommands } from '../sent-commands.ts';
 import type { LiveStream } from './live-stream.ts';
 import { capabilitiesOf, chunkOf, outcomeOf } from './outcome-of.ts';
 import { isPassed, passOn } from './passed-output.ts';
+import type { ReadPayload } from './payload.ts';
 import type { Streams } from './streams.ts';
 
 export interface TakeEventDeps {
@@ -33,6 +33,8 @@ export interface TakeEventDeps {
   readonly streams: Streams;
   /** From `createBusTurns`. */
   readonly turns: Pick<FairPool, 'run'>;
+  /** From `createReadPayload`. */
+  readonly readPayload: ReadPayload;
 }
 
 /**
@@ -68,25 +70,34 @@ export async function takeEvent(deps: TakeEventDeps, stream: LiveStream, event: 
   }
 }
 
-/** Stores the result, notes that the command has ended, then has the daemon forget it. */
+/**
+ * Stores the result, notes that the command has ended, then has the daemon forget it. The content is read where it is stored: anybody may
+ * make up ids of commands, and large contents for them.
+ */
 async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: CommandResult): Promise<void> {
   const { commandId } = message;
-  const result = outcomeOf(message.result);
-  if (result === undefined) throw new AppError('invalid', 'result holds none of ok, err, timed_out and cancelled');
+  const outcome = outcomeIn(message);
   const sent = deps.sent.take(commandId, hostOf(stream));
   if (!deps.sent.hasEnded(commandId, hostOf(stream))) {
     const claim = sent?.claim ?? (await claimOf(deps, stream, commandId));
     // A command that was sent again after its end has no result for its sender, so that this one is stored. Others are stored once.
     if (claim !== undefined && (claim.record.ended !== true || sent !== undefined))
-      await storeResult(deps, claim, { commandId, result, begun: sent?.begun });
+      await storeResult(deps, claim, { commandId, outcome, begun: sent?.begun });
   }
   stream.progress?.delete(commandId);
   await deps.acks.add(stream, commandId);
 }
 
+type Outcome = NonNullable<EdgeResult['outcome']>;
+
+function outcomeIn({ result }: CommandResult): Outcome {
+  if (result?.outcome !== undefined) return result.outcome;
+  throw new AppError('invalid', 'result holds none of ok, err, timed_out and cancelled');
+}
+
 interface EndedCommand {
   readonly commandId: string;
-  readonly result: EdgeOutcome;
+  readonly outcome: Outcome;
   /** Undefined where this relay does not remember that it has sent it. */
   readonly begun: SentCommand['begun'] | undefined;
 }
@@ -94,11 +105,12 @@ interface EndedCommand {
 async function storeResult(
   deps: TakeEventDeps,
   { record, revision }: ClaimedCommand,
-  { commandId, result, begun }: EndedCommand,
+  { commandId, outcome, begun }: EndedCommand,
 ): Promise<void> {
   const { tenant, run, node_id: nodeId } = record;
   const at = new Date(deps.clock.now()).toISOString();
   const of = { tenant, node_id: nodeId, command_id: commandId };
+  const result = await outcomeOf(outcome, (payload) => deps.readPayload(tenant, payload));
   await atBus(deps, tenant, () => deps.results.publish({ kind: 'result', ...of, run, at, result }));
   // The log has the result: nothing waits for the mark, which other relays read, nor for a list for people.
   deps.sent.noteEnded(commandId, { tenant, nodeId });
@@ -107,25 +119,39 @@ async function storeResult(
   deps.recent.ended({ ...of, result, ended_at: at, sent: begun });
 }
 
-async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: CommandProgress): Promise<void> {
-  const { commandId } = message;
-  const chunk = chunkOf(message.chunk);
-  if (commandId === '') return noteState(deps, stream, message);
-  if (chunk === undefined) return;
+async function takeProgress(
+  deps: TakeEventDeps,
+  stream: LiveStream,
+  { commandId, chunk }: CommandProgress,
+): Promise<void> {
+  const kind = chunk?.kind;
+  if (kind === undefined) return;
+  if (commandId === '') return noteState(deps, stream, kind);
+  return takeChunk(deps, stream, { commandId, kind });
+}
+
+type Kind = NonNullable<Chunk['kind']>;
+
+/** Output of a command, which is looked at where the host has the command. */
+async function takeChunk(
+  deps: TakeEventDeps,
+  stream: LiveStream,
+  { commandId, kind }: { readonly commandId: string; readonly kind: Kind },
+): Promise<void> {
   if (isPassed(stream, commandId) || deps.sent.hasEnded(commandId, hostOf(stream))) return;
   const claim = deps.sent.find(commandId, hostOf(stream))?.claim ?? (await claimOf(deps, stream, commandId));
   if (claim === undefined || claim.record.ended === true) return;
   const { tenant, run, node_id: nodeId } = claim.record;
   const of = { tenant, run, node_id: nodeId, command_id: commandId, at: new Date(deps.clock.now()).toISOString() };
-  for (const kept of passOn(stream, commandId, chunk)) {
+  for (const kept of passOn(stream, commandId, chunkOf(kind))) {
     const id = newUuid();
     await atBus(deps, tenant, () => deps.results.publish({ kind: 'progress', ...of, chunk: kept }, id));
   }
 }
 
 /** A state of the daemon itself, such as the end of a drain (requirements AMB-010). */
-function noteState({ logger }: TakeEventDeps, { facts }: LiveStream, { chunk }: CommandProgress): void {
-  if (chunk?.kind?.$case === 'status' && chunk.kind.value.state === 'drained') {
+function noteState({ logger }: TakeEventDeps, { facts }: LiveStream, kind: Kind): void {
+  if (kind.$case === 'status' && kind.value.state === 'drained') {
     logger.info({ node: facts.nodeId }, 'host drained');
   }
 }
