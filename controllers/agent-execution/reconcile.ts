@@ -131,13 +131,13 @@ async function waitFor(
   requeueAfterMs: number,
 ): Promise<ReconcileResult> {
   const now = deps.clock.now();
-  const { phase, until, why: asking } = conversationWait(execution, now);
-  const status = statusWith(execution, now, phase === undefined ? {} : { phase }, why ?? asking);
+  const { phase, until, why: waiting } = conversationWait(execution, now);
+  const status = statusWith(execution, now, phase === undefined ? {} : { phase }, why ?? waiting);
   await write(deps, execution, status);
   const deadline = Date.parse(status.deadline ?? '') || Number.POSITIVE_INFINITY;
   const left = Math.min(requeueAfterMs, deadline - now, until - now);
   if (left === Number.POSITIVE_INFINITY) return undefined;
-  return { requeueAfterMs: Math.max(0, left), reason: why?.reason ?? asking?.reason ?? 'deadline' };
+  return { requeueAfterMs: Math.max(0, left), reason: why?.reason ?? waiting?.reason ?? 'deadline' };
 }
 
 /** The cache may be behind the one who made an execution beside its agent; later a change of the agent wakes it. */

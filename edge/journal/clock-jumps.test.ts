@@ -76,7 +76,7 @@ describe('AMB-200 a journal that is opened again', () => {
     const journal = await open();
     await clock.advance(hour);
     await journal.forget();
-    await writeFile(join(folder, 'commands', 'open'), text, { mode: 0o600 });
+    await writeFile(join(folder, 'commands', 'age'), text, { mode: 0o600 });
     const again = await open();
     await clock.advance(hour);
     await again.forget();

@@ -10,11 +10,11 @@ export type CommandState = 'begun' | 'result' | 'stored';
 export interface JournalEntry {
   readonly state: CommandState;
   /**
-   * When its token ends, in milliseconds since the Unix epoch by the clock of the server. Undefined for a command that was refused, and
-   * never began.
+   * When its token ends, in milliseconds since the Unix epoch by the clock of the server; `-Infinity` for a command that was refused,
+   * and never began.
    */
-  readonly ends: number | undefined;
-  /** Until when the id is remembered, in milliseconds that the journal was open. */
+  readonly ends: number;
+  /** The age of the journal, in milliseconds, until which the id is remembered. */
   readonly until: number;
   /** Bytes of a result that waits. */
   readonly bytes: number;
@@ -36,14 +36,14 @@ export const skewMs = 300_000;
  * since: that needs no clock to be right. Former versions wrote the end of the token alone, and read all as that one number. So life
  * and age are its fraction, which is too small to change it. Such a version forgets these commands as its own.
  */
-export const begunText = ({ ends, lifeMs }: TokenTime, openMs: number): string =>
-  `${Math.ceil(ends)}.000000${digits(lifeMs, 12)}${digits(openMs, 15)}`;
+export const begunText = ({ ends, lifeMs }: TokenTime, ageMs: number): string =>
+  `${Math.ceil(ends)}.000000${digits(lifeMs, 12)}${digits(ageMs, 15)}`;
 
 const digits = (ms: number, width: number): string => String(Math.ceil(ms)).padStart(width, '0');
 const begunForm = /^(\d+)\.0{6}(\d{12})(\d{15})$/;
 
-export const rememberedUntil = ({ lifeMs }: Pick<TokenTime, 'lifeMs'>, openMs: number): number =>
-  openMs + lifeMs + skewMs;
+export const rememberedUntil = ({ lifeMs }: Pick<TokenTime, 'lifeMs'>, ageMs: number): number =>
+  ageMs + lifeMs + skewMs;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -54,15 +54,15 @@ export const isCommandId = (text: string): boolean => uuid.test(text);
 interface FoundEntries {
   /** The oldest first. */
   readonly entries: Map<string, JournalEntry>;
-  /** How long the journal was open, at least. */
-  readonly openMs: number;
+  /** The age of the journal, at least: for how long it was open. */
+  readonly ageMs: number;
 }
 
 /**
- * Reads the entries of a folder, and removes drafts of files that a former process had not finished. `openMs`: how long the journal
- * was open as far as its own file says.
+ * Reads the entries of a folder, and removes drafts of files that a former process had not finished. `ageMs`: the age of the
+ * journal as far as its own file says.
  */
-export async function readEntries(folder: string, owner: Owner, openMs: number): Promise<FoundEntries> {
+export async function readEntries(folder: string, owner: Owner, ageMs: number): Promise<FoundEntries> {
   const names = await readdir(folder);
   await Promise.all(
     names.filter((name) => name.endsWith('.new')).map((name) => rm(join(folder, name), { force: true })),
@@ -78,9 +78,9 @@ export async function readEntries(folder: string, owner: Owner, openMs: number):
     const hasBegun = isThere.has(`${id}.begun`);
     found.push(await readEntry(folder, { id, state, hasBegun }, owner));
   }
-  const open = found.reduce((most, { begun }) => Math.max(most, begun?.openMs ?? 0), openMs);
+  const age = found.reduce((most, { begun }) => Math.max(most, begun?.ageMs ?? 0), ageMs);
   const oldest = found.toSorted((a, b) => a.at - b.at);
-  return { entries: new Map(oldest.map((file) => [file.id, entryOf(file, open)])), openMs: open };
+  return { entries: new Map(oldest.map((file) => [file.id, entryOf(file, age)])), ageMs: age };
 }
 
 const order: readonly string[] = ['begun', 'result', 'stored'] satisfies readonly CommandState[];
@@ -103,8 +103,8 @@ interface FoundFile {
 interface BegunCommand {
   /** Undefined where it cannot be read. */
   readonly token: TokenTime | undefined;
-  /** How long the journal was open when it began; undefined in the files of former versions. */
-  readonly openMs: number | undefined;
+  /** The age of the journal when it began; undefined in the files of former versions. */
+  readonly ageMs: number | undefined;
 }
 
 async function readEntry(
@@ -119,20 +119,19 @@ async function readEntry(
 
 /** `at`: when a file of the command was written, after it began. */
 function readBegun(text: string, at: number): BegunCommand {
-  const [, tokenEnds, lifeMs, openMs] = begunForm.exec(text) ?? [];
-  if (openMs !== undefined)
-    return { token: { ends: Number(tokenEnds), lifeMs: Number(lifeMs) }, openMs: Number(openMs) };
+  const [, tokenEnds, lifeMs, ageMs] = begunForm.exec(text) ?? [];
+  if (ageMs !== undefined) return { token: { ends: Number(tokenEnds), lifeMs: Number(lifeMs) }, ageMs: Number(ageMs) };
   const ends = Number(text || Number.NaN);
-  if (!Number.isFinite(ends)) return { token: undefined, openMs: undefined };
+  if (!Number.isFinite(ends)) return { token: undefined, ageMs: undefined };
   // A former version wrote it. It has the rest of its life, by the clock of then, from the start of this process on.
-  return { token: { ends, lifeMs: Math.min(Math.max(0, ends - at), daemonLimits.tokenMs) }, openMs: undefined };
+  return { token: { ends, lifeMs: Math.min(Math.max(0, ends - at), daemonLimits.tokenMs) }, ageMs: undefined };
 }
 
-function entryOf({ state, size, begun }: FoundFile, openMs: number): JournalEntry {
+function entryOf({ state, size, begun }: FoundFile, ageMs: number): JournalEntry {
   const bytes = state === 'result' ? size : 0;
   // Whatever time has passed since a refusal, it is not known which.
-  if (begun === undefined) return { state, ends: undefined, until: openMs + daemonLimits.refusedMs, bytes };
+  if (begun === undefined) return { state, ends: -Infinity, until: ageMs + daemonLimits.refusedMs, bytes };
   // An unreadable entry is remembered for ever rather than run again.
   if (begun.token === undefined) return { state, ends: Infinity, until: Infinity, bytes };
-  return { state, ends: begun.token.ends, until: rememberedUntil(begun.token, begun.openMs ?? openMs), bytes };
+  return { state, ends: begun.token.ends, until: rememberedUntil(begun.token, begun.ageMs ?? ageMs), bytes };
 }

@@ -68,7 +68,7 @@ describe('the journal', () => {
     await clock.advance(1);
     await journal.forget();
     expect(journal.stateOf(id(1))).toBeUndefined();
-    expect(await readdir(join(folder, 'commands'))).toEqual(['horizon', 'open']);
+    expect(await readdir(join(folder, 'commands'))).toEqual(['age', 'horizon']);
     // A clock that jumped back makes the old token valid again.
     clock = createManualClock(ends - 30_000);
     const later = await open();

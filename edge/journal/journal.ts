@@ -33,7 +33,7 @@ import {
  *
  * Two more files belong to all commands:
  *
- *   open         the age of the journal: for how many milliseconds processes have had it open, by a clock that never steps
+ *   age          the age of the journal: for how many milliseconds processes have had it open, by a clock that never steps
  *   horizon      until when tokens have ended whose ids were forgotten; none of these is taken again
  *
  * The time of day of a host may jump, so that it alone forgets nothing: an id is forgotten once the journal has been open for
@@ -81,7 +81,7 @@ interface JournalDeps {
 
 /** Until when ids may have been forgotten: a token that ends by then is never taken, whatever the clock says. */
 const horizonFile = 'horizon';
-const openFile = 'open';
+const ageFile = 'age';
 
 /** Reads what a former process left behind. The folder is made where it is missing. */
 export async function openJournal(folder: string, { clock, owner }: JournalDeps): Promise<Journal> {
@@ -89,8 +89,8 @@ export async function openJournal(folder: string, { clock, owner }: JournalDeps)
   const numberIn = async (file: string): Promise<number> => Number((await readPrivate(join(folder, file), owner)) ?? 0);
   const horizon = await numberIn(horizonFile);
   // A shorter time than the true one forgets later.
-  const { entries, openMs } = await readEntries(folder, owner, (await numberIn(openFile)) || 0);
-  return new FolderJournal({ folder, clock, entries, horizon, openMs });
+  const { entries, ageMs } = await readEntries(folder, owner, (await numberIn(ageFile)) || 0);
+  return new FolderJournal({ folder, clock, entries, horizon, ageMs });
 }
 
 interface JournalParts {
@@ -98,7 +98,7 @@ interface JournalParts {
   readonly clock: Clock;
   readonly entries: Map<string, JournalEntry>;
   readonly horizon: number;
-  readonly openMs: number;
+  readonly ageMs: number;
 }
 
 class FolderJournal implements Journal {
@@ -113,16 +113,16 @@ class FolderJournal implements Journal {
   /** Acknowledgements that it has not taken. */
   readonly #unmarked = new Set<string>();
 
-  constructor({ folder, clock, entries, horizon, openMs }: JournalParts) {
+  constructor({ folder, clock, entries, horizon, ageMs }: JournalParts) {
     this.#folder = folder;
     this.#clock = clock;
     this.#entries = entries;
     this.#horizon = horizon;
-    this.#since = clock.steadyMs() - openMs;
+    this.#since = clock.steadyMs() - ageMs;
   }
 
   /** How long processes have had the journal open. */
-  #openMs(): number {
+  #ageMs(): number {
     return Math.floor(this.#clock.steadyMs() - this.#since);
   }
 
@@ -133,11 +133,11 @@ class FolderJournal implements Journal {
   async begin(id: string, token: TokenTime): Promise<void> {
     const problem = beginProblem(this.#entries, { id, tokenEnds: token.ends, horizon: this.#horizon });
     if (problem !== undefined) throw problem;
-    const openMs = this.#openMs();
+    const ageMs = this.#ageMs();
     // Taken at once, so that a second command with the id is refused while the file is written.
-    this.#entries.set(id, { state: 'begun', ends: token.ends, until: rememberedUntil(token, openMs), bytes: 0 });
+    this.#entries.set(id, { state: 'begun', ends: token.ends, until: rememberedUntil(token, ageMs), bytes: 0 });
     try {
-      await createPrivate(this.#fileOf(id, 'begun'), begunText(token, openMs));
+      await createPrivate(this.#fileOf(id, 'begun'), begunText(token, ageMs));
     } catch (error) {
       // Another process runs it: its id stays taken.
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw taken(id, error);
@@ -162,8 +162,8 @@ class FolderJournal implements Journal {
     const problem = fullProblem(this.#entries, 0.5);
     if (problem !== undefined) throw problem;
     await writePrivate(this.#fileOf(id, 'result'), result);
-    const until = this.#openMs() + daemonLimits.refusedMs;
-    this.#entries.set(id, { state: 'result', ends: undefined, until, bytes: result.byteLength });
+    const until = this.#ageMs() + daemonLimits.refusedMs;
+    this.#entries.set(id, { state: 'result', ends: -Infinity, until, bytes: result.byteLength });
   }
 
   async result(id: string): Promise<Uint8Array | undefined> {
@@ -207,15 +207,15 @@ class FolderJournal implements Journal {
 
   async forget(): Promise<void> {
     await this.#catchUp();
-    const openMs = this.#openMs();
+    const ageMs = this.#ageMs();
     const now = this.#clock.now();
-    const isOver = ({ state, ends = -Infinity, until }: JournalEntry): boolean =>
-      state === 'stored' && until < openMs && ends + skewMs < now;
+    const isOver = ({ state, ends, until }: JournalEntry): boolean =>
+      state === 'stored' && until < ageMs && ends + skewMs < now;
     const over = [...this.#entries].filter(([, entry]) => isOver(entry));
     // Each minute while something is to be forgotten: what another process does not know of, it waits for again.
-    if (this.#entries.size > 0) await writePrivate(join(this.#folder, openFile), String(openMs));
+    if (this.#entries.size > 0) await writePrivate(join(this.#folder, ageFile), String(ageMs));
     if (over.length === 0) return;
-    this.#horizon = Math.max(this.#horizon, ...over.map(([, { ends = -Infinity }]) => ends));
+    this.#horizon = Math.max(this.#horizon, ...over.map(([, { ends }]) => ends));
     // First, so that no id is forgotten whose token might still be taken.
     await writePrivate(join(this.#folder, horizonFile), String(this.#horizon));
     for (const [id] of over) {

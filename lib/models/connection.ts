@@ -111,7 +111,7 @@ class SharedConnection implements Connection {
   async #turn({ model }: ModelTarget, request: ModelRequest, bounds: AttemptBounds): Promise<QuestionTurn> {
     const { tenant, signal } = request;
     const tokens = this.#ours(() => inputOf(request) + outputBound(model, request));
-    using _wait = request.waits?.({ provider: this.#provider.name, isResting: () => this.isAwayFor(tenant) });
+    using _wait = request.onWait?.({ provider: this.#provider.name, isResting: () => this.isAwayFor(tenant) });
     try {
       return await this.#turns.enter({ tenant, tokens, signal, waitMs: bounds.turnMs });
     } catch (error) {

@@ -148,7 +148,7 @@ function createRetrying(
     };
     const bounds = { ...patience, allowance };
     const sleep: Clock['sleep'] = async (ms, signal) => {
-      using _wait = request.waits?.({ provider, isResting: () => true });
+      using _wait = request.onWait?.({ provider, isResting: () => true });
       await clock.sleep(ms, signal);
     };
     const pace = { clock: { sleep }, pauseAfter, signal: request.signal };

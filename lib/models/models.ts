@@ -48,7 +48,7 @@ export interface ModelRequest {
   /** Called with each piece of text as it comes. */
   readonly onText?: (text: string) => void;
   /** Called when the request begins to wait for a provider. The wait is over when the result is disposed of. */
-  readonly waits?: (wait: ProviderWait) => Disposable;
+  readonly onWait?: (wait: ProviderWait) => Disposable;
 }
 
 /** A request waits for its turn at a provider, or before it is sent again. */

@@ -80,13 +80,13 @@ describe('requests that wait for a provider', () => {
     const first = outcome();
     await servers.one.came(1);
     const told: unknown[] = [];
-    const waits: ModelRequest['waits'] = ({ provider, isResting }) => {
+    const onWait: ModelRequest['onWait'] = ({ provider, isResting }) => {
       told.push([provider, isResting()]);
       const over = new DisposableStack();
       over.defer(() => void told.push('over'));
       return over;
     };
-    const second = outcome({ waits });
+    const second = outcome({ onWait });
     await vi.waitFor(() => expect(told).toEqual([['one', false]]));
     release();
     expect([await first, await second]).toEqual(['one', 'one']);
@@ -98,7 +98,7 @@ describe('requests that wait for a provider', () => {
     const { outcome, clock } = world(['one'], { max_retries: 1, retry_delay_ms: 1_000 });
     const told: boolean[] = [];
     const asked = outcome({
-      waits: ({ isResting }) => {
+      onWait: ({ isResting }) => {
         told.push(isResting());
         return new DisposableStack();
       },

@@ -117,7 +117,7 @@ describe('the judges with rules of our own', () => {
     const provider = { name: 'scripted', type: 'openai', api_key: 'env:KEY', endpoint, models: served };
     const config = readNodeConfig(JSON.stringify({ spec: { llm_providers: [provider] } }), { KEY: 'none' });
     const models = createModels({ clock: systemClock, logger: silentLogger, random: () => 0 }, config);
-    return { tenant: 'a', models, waits: () => new DisposableStack() };
+    return { tenant: 'a', models, onWait: () => new DisposableStack() };
   };
 
   it('find a verdict in the script, which accepts an answer that no rule judges', async () => {

@@ -116,7 +116,7 @@ async function askJudge(
   const withinMs = (validation?.timeout_seconds ?? judgeSecondsDefault) * 1_000;
   const asked = { task: deps.task.system, tool: call.name, arguments: args };
   const reply = await repeatable(deps, signal, (until) =>
-    judgeCall({ models: deps.models, tenant: deps.caller.tenant, waits: deps.waits }, asked, {
+    judgeCall({ models: deps.models, tenant: deps.caller.tenant, onWait: deps.onWait }, asked, {
       ...judgeAlias(spec, 'calls', validation?.model),
       budget,
       withinMs,

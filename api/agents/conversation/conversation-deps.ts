@@ -50,7 +50,7 @@ export interface ConversationDeps extends BeginDeps {
   /** Counts the arguments of the call of the model that is next, as values. @throws Grown where there is no room for them here. */
   readonly holdCall: (bytes: number) => void;
   /** Called when a question of the conversation begins to wait for a provider. */
-  readonly waits: NonNullable<ModelRequest['waits']>;
+  readonly onWait: NonNullable<ModelRequest['onWait']>;
   /** The rendered instruction and the input. */
   readonly task: { readonly system: string; readonly input: string; readonly version: string };
   /** Aborts, with Stopped, where this replica waits no longer for work that the next driver does anew. */

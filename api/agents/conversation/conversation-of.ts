@@ -48,7 +48,7 @@ export async function conversationOf(
   execution: AgentExecution,
   parts: Pick<
     ConversationDeps,
-    'log' | 'channel' | 'tell' | 'giveUp' | 'outliving' | 'holdList' | 'holdCall' | 'waits'
+    'log' | 'channel' | 'tell' | 'giveUp' | 'outliving' | 'holdList' | 'holdCall' | 'onWait'
   >,
 ): Promise<ConversationDeps> {
   const { clock, executions, definitionOf } = deps;

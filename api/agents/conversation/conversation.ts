@@ -135,7 +135,7 @@ async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, s
     tools,
     ...defined({ provider, maxOutputTokens, outputSchema: spec.output_schema }),
     onText: (text: string) => tell({ text }),
-    waits: deps.waits,
+    onWait: deps.onWait,
   };
   const reply = await repeatable(deps, signal, (until) => models.ask({ ...question, signal: until })).catch(
     (error: unknown) => {
@@ -174,7 +174,7 @@ async function judgeByModel(deps: ConversationDeps, effect: EffectOf<'judge_answ
   const { model } = spec.execution?.validation ?? {};
   const question = { ...judgeAlias(spec, 'answers', model), budget: effect.budget, withinMs: judgeMs };
   const reply = await repeatable(deps, signal, (until) =>
-    judgeAnswer({ models, tenant: caller.tenant, waits: deps.waits }, judgedAnswer(deps, effect.answer), {
+    judgeAnswer({ models, tenant: caller.tenant, onWait: deps.onWait }, judgedAnswer(deps, effect.answer), {
       ...question,
       signal: until,
     }),

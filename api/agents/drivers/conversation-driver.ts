@@ -216,8 +216,8 @@ export class ConversationDriver {
     });
     const outliving = this.#outlivingCalls(execution, driven);
     const held = holders(driven, log, room);
-    const waits = (wait: ProviderWait) => driven.note.waits(() => waitingForProvider(wait));
-    const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving, waits, ...held };
+    const onWait = (wait: ProviderWait) => driven.note.waits(() => waitingForProvider(wait));
+    const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving, onWait, ...held };
     const conversation = await conversationOf(this.#deps, execution, parts).catch(lastingOrThrow);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);

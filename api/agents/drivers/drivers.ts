@@ -128,8 +128,8 @@ class ConversationDrivers implements Drivers {
     return driven?.conversation;
   }
 
-  /** Its execution says that it waits for a newer version, where none drives it. */
-  #leaveAlone({ uid, note, tooNew: error, cancel }: Driven): void {
+  /** Closes the note, unless the conversation waits for a newer version: then its execution says so. */
+  #endNote({ uid, note, tooNew: error, cancel }: Driven): void {
     if (error === undefined || cancel.signal.aborted) return note[Symbol.dispose]();
     note.waits(waitingForVersion);
     this.#tooNew.set(uid, { error, note });
@@ -166,7 +166,7 @@ class ConversationDrivers implements Drivers {
     driven.left = this.#driver.drive(execution, driven).then(() => {
       driven.settle();
       this.#driven.delete(uid);
-      this.#leaveAlone(driven);
+      this.#endNote(driven);
       if (driven.outliving !== undefined) this.#outlived.add(driven);
     });
     driven.ended = driven.left.then(() => driven.outliving).then(() => void this.#outlived.delete(driven));

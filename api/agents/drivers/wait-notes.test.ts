@@ -151,8 +151,8 @@ describe('an execution whose conversation waits, on a real NATS server', () => {
     replicas.start({
       shared,
       clock: hurriedClock,
-      ask: async ({ waits }) => {
-        using _wait = waits?.({ provider: 'openai', isResting: () => false });
+      ask: async ({ onWait }) => {
+        using _wait = onWait?.({ provider: 'openai', isResting: () => false });
         return await answer.promise;
       },
     });

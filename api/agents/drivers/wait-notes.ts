@@ -82,7 +82,7 @@ export function createWaitNotes(deps: WaitNotesDeps): WaitNotes {
   return new PacedNotes(deps);
 }
 
-interface Note {
+interface NoteState {
   why: WhyWaits | undefined;
   /** As `why` said when it was last asked, and since when (`steadyMs`) it has said so. */
   reason: AgentWait['reason'] | undefined;
@@ -95,7 +95,7 @@ interface Note {
 
 class PacedNotes implements WaitNotes {
   readonly #deps: WaitNotesDeps;
-  readonly #notes = new Map<string, Note>();
+  readonly #notes = new Map<string, NoteState>();
   readonly #parts = createPartsByNamespace<AgentExecution>();
 
   constructor(deps: WaitNotesDeps) {
@@ -104,7 +104,7 @@ class PacedNotes implements WaitNotes {
 
   open(uid: string): WaitNote {
     const now = this.#deps.clock.steadyMs();
-    const note: Note = {
+    const note: NoteState = {
       why: undefined,
       reason: undefined,
       since: now,
@@ -152,14 +152,15 @@ class PacedNotes implements WaitNotes {
       if (stop.aborted) return;
       const { uid = '' } = metadata;
       const note = this.#notes.get(uid);
+      if (note === undefined) continue;
       // Its wait may be over by now.
-      const execution = note && this.#due(uid, note);
-      if (execution !== undefined) await this.#say(execution, note as Note);
+      const execution = this.#due(uid, note);
+      if (execution !== undefined) await this.#say(execution, note);
     }
   }
 
   /** The execution whose object is to say something else than it does. */
-  #due(uid: string, note: Note): AgentExecution | undefined {
+  #due(uid: string, note: NoteState): AgentExecution | undefined {
     const now = this.#deps.clock.steadyMs();
     this.#ask(note);
     if (now < note.notBefore || now - note.since < waitNoteLimits.settleMs) return undefined;
@@ -169,14 +170,14 @@ class PacedNotes implements WaitNotes {
     return execution.spec.wait?.reason === note.reason ? undefined : execution;
   }
 
-  #ask(note: Note): void {
+  #ask(note: NoteState): void {
     const reason = note.why?.().reason;
     if (reason === note.reason) return;
     note.reason = reason;
     note.since = this.#deps.clock.steadyMs();
   }
 
-  async #say(execution: AgentExecution, note: Note): Promise<void> {
+  async #say(execution: AgentExecution, note: NoteState): Promise<void> {
     const { clock, looks } = this.#deps;
     const { uid = '' } = execution.metadata;
     try {
@@ -192,7 +193,7 @@ class PacedNotes implements WaitNotes {
     }
   }
 
-  #waitOf({ why, since }: Note): AgentWait | undefined {
+  #waitOf({ why, since }: NoteState): AgentWait | undefined {
     if (why === undefined) return undefined;
     const { clock } = this.#deps;
     const { reason, message } = why();

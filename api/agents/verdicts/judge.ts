@@ -10,7 +10,7 @@ import { ModelError, type ModelReply, type ModelRequest, type Models } from '../
 interface JudgeDeps {
   readonly models: Pick<Models, 'ask' | 'limitsOf'>;
   readonly tenant: string;
-  readonly waits: NonNullable<ModelRequest['waits']>;
+  readonly onWait: NonNullable<ModelRequest['onWait']>;
 }
 
 interface Question {
@@ -103,8 +103,8 @@ async function ask(deps: JudgeDeps, rules: string, data: object, question: Quest
   const maxOutputTokens = answerBound(budget, { units: sizeOfAll(messages), alias, limits });
   const bound = defined({ field, maxOutputTokens });
   try {
-    const { tenant, waits } = deps;
-    return await deps.models.ask({ alias, tenant, messages, tools: [], withinMs, signal, waits, ...bound });
+    const { tenant, onWait } = deps;
+    return await deps.models.ask({ alias, tenant, messages, tools: [], withinMs, signal, onWait, ...bound });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof DOMException && error.name === 'TimeoutError')
