@@ -79,7 +79,7 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
     isStopped: () => view.progress.isStopped,
     isOver: () => view.signal.aborted || view.isSettled(node),
     onSend: () => view.commands.noteSending(node, deps.clock.now()),
-    isFullForLong: () => view.commands.noteFull(deps.clock.steadyMs()) >= fullPatienceMs(view),
+    onFull: () => view.commands.noteFull(deps.clock.steadyMs()) >= fullPatienceMs(view),
     onRoom: () => view.commands.noteRoom(),
   }).catch((): Launch => ({ kind: 'unsure' }));
   if (view.signal.aborted || launched.kind === 'left') return;

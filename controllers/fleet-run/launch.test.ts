@@ -106,7 +106,7 @@ async function launched(given: Given) {
       isStopped: () => tries >= stopAtTry || claimed >= stopAtClaim || turns >= stopAtTurn || came.includes('stopped'),
       isOver: () => tries >= overAtTry || came.includes('over'),
       onSend: () => void (noted += 1),
-      isFullForLong: () => clock.now() - (fullSince ??= clock.now()) >= 60_000,
+      onFull: () => clock.now() - (fullSince ??= clock.now()) >= 60_000,
       onRoom: () => (fullSince = undefined),
     },
   );

@@ -49,8 +49,8 @@ interface Launching {
   readonly isOver: () => boolean;
   /** The command may leave from now on. */
   readonly onSend: () => void;
-  /** Claims find no room. True: for so long that the run waits for none any more. */
-  readonly isFullForLong: () => boolean;
+  /** A claim has found no room. Answers whether none has for so long that the run waits no more. */
+  readonly onFull: () => boolean;
   /** One has found room. */
   readonly onRoom: () => void;
 }
@@ -126,10 +126,10 @@ async function claim(deps: LaunchDeps, launching: Launching): Promise<Permit | E
 }
 
 /** A claim that finds no room was not made before, and is worth another try for a while. */
-function refusalOf(error: unknown, { isFullForLong }: Launching): EdgeOutcome | undefined {
+function refusalOf(error: unknown, { onFull }: Launching): EdgeOutcome | undefined {
   if (!(error instanceof AppError)) return undefined;
   if (error.code === 'limit_exceeded') return err(error.reason, error.message);
-  return isBusFull(error) && isFullForLong() ? err('BucketFull', error.message) : undefined;
+  return isBusFull(error) && onFull() ? err('BucketFull', error.message) : undefined;
 }
 
 /** For a command that an earlier process claimed, and may have sent. */

@@ -38,8 +38,8 @@ export const fleetRunLimits = {
   leaveMs: 2 * fleetTimes.cancelGraceMs,
   /** An outcome that was said in place of a host is said again after so long, until the log has it. */
   reportAgainMs: 10_000,
-  /** As long as a run may have to wait for its turn to hand a command over. */
-  launchWaitMs: 86_400_000,
+  /** As long as a run may wait for a turn of any pool. */
+  longestWaitMs: 86_400_000,
   /** Beyond the deadline a command's token is good for so long: the clock of a connected host may be ahead by as much. */
   tokenGraceMs: edgeLimits.skewMs,
   /** Bytes of output that are kept for all runs: of hosts in flight, and of outcomes that are not stored yet. */

@@ -89,7 +89,7 @@ function viewsOf(
 }
 
 function driveOf({ bus, clock }: Pick<Services, 'bus' | 'clock'>, sender: CommandSender): DriveDeps {
-  const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs });
+  const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.longestWaitMs });
   return {
     clock,
     sender,

@@ -23,7 +23,7 @@ export const partHeapBytes = (bytes: number): number => copies * bytes;
 
 export function createPartTurns(clock: Clock, size: number = bytesOf('records of fleet runs in turn')): PartTurns {
   // However long those before it take: a reading that gave up would begin anew.
-  const pool = createFairPool({ size, clock, waitMs: fleetRunLimits.launchWaitMs });
+  const pool = createFairPool({ size, clock, waitMs: fleetRunLimits.longestWaitMs });
   return (tenant, parts, task, signal) => {
     const cost = parts.reduce((sum, { bytes }) => sum + partHeapBytes(bytes), 0);
     return pool.run({ tenant, cost, signal }, task);

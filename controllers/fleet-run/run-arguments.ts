@@ -41,7 +41,7 @@ const copiesOnTheWay = 5;
 
 /** Large arguments of commands whose relays have not answered. A tenant whose hosts read nothing holds up no other one. */
 export const createArgumentPool = (clock: Clock, size: number = bytesOf('arguments on their way')): FairPool =>
-  createFairPool({ size, clock, waitMs: fleetRunLimits.launchWaitMs });
+  createFairPool({ size, clock, waitMs: fleetRunLimits.longestWaitMs });
 
 /**
  * Small arguments are kept as text. Larger ones, whose values may take thirty times as much, are read where a command leaves: the

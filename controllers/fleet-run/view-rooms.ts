@@ -23,7 +23,7 @@ export class ViewRooms {
   readonly #waiting = new Map<string, AbortController>();
 
   constructor(clock: Clock, size: number = bytesOf('fleet runs under way')) {
-    this.#pool = createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs });
+    this.#pool = createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.longestWaitMs });
   }
 
   /** Whether the run has its room. Where not, it waits in line, and is woken. */

@@ -102,7 +102,7 @@ function senderOf(bus: ReturnType<typeof benchBus>, token: string): Sender {
 
 function handingOver(sender: Sender): (command: FleetCommand) => Promise<unknown> {
   const clock = systemClock;
-  const { launches: size, launchWaitMs: waitMs } = fleetRunLimits;
+  const { launches: size, longestWaitMs: waitMs } = fleetRunLimits;
   const turns = createFairPool({ size, waitMs, clock });
   const stop = AbortSignal.timeout(mostMs);
   return (command) =>
@@ -116,7 +116,7 @@ function handingOver(sender: Sender): (command: FleetCommand) => Promise<unknown
         isStopped: () => false,
         isOver: () => false,
         onSend: () => undefined,
-        isFullForLong: () => false,
+        onFull: () => false,
         onRoom: () => undefined,
       },
     );
