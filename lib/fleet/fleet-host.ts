@@ -1,5 +1,6 @@
 import type { EdgeHost, EdgeHostState } from '../../crds/schema/edge-host.ts';
 import { isBeingDeleted } from '../being-deleted.ts';
+import { ownMember } from '../own-member.ts';
 import type { FleetHost } from './selector.ts';
 
 const prefix = 'host-';
@@ -20,6 +21,10 @@ export function sinceOfHost({ spec, status, metadata }: EdgeHost): string {
   const began = status?.since ?? metadata.creationTimestamp ?? '';
   return spec.revoked === true && status?.status !== 'Revoked' ? (spec.revoked_at ?? began) : began;
 }
+
+/** One of the labels of a host, without an object of all: a target asks every host of a tenant. */
+const labelOf = ({ spec, status }: EdgeHost, name: string): string | undefined =>
+  ownMember(spec.labels, name) ?? ownMember(status?.capabilities?.labels, name);
 
 /** Labels of the daemon and those that operators add; the latter count first. */
 export const labelsOfHost = ({ spec, status }: EdgeHost): Readonly<Record<string, string>> => ({
@@ -47,6 +52,6 @@ export function fleetHostOf(host: EdgeHost): FleetHost {
     os: capabilities?.os,
     tools: capabilities?.local_tools ?? [],
     tags: host.spec.tags ?? [],
-    labels: labelsOfHost(host),
+    label: (name) => labelOf(host, name),
   };
 }

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import type { EdgeSelector } from '../../crds/schema/edge-group.ts';
 import type { FleetTarget } from '../../crds/schema/fleet-run.ts';
+import { ownMember } from '../own-member.ts';
 import { countTurns } from '../../test/support/count-turns.ts';
 import { countedNames } from '../../test/support/counted-names.ts';
 import {
@@ -14,7 +15,9 @@ import {
   resolveTarget,
 } from './selector.ts';
 
-const host = (nodeId: string, fields: Partial<FleetHost> = {}): FleetHost => ({
+type Fields = Partial<Omit<FleetHost, 'label'>> & { readonly labels?: Readonly<Record<string, string>> };
+
+const host = (nodeId: string, { labels, ...fields }: Fields = {}): FleetHost => ({
   nodeId,
   uid: `uid-${nodeId}`,
   name: nodeId,
@@ -22,7 +25,7 @@ const host = (nodeId: string, fields: Partial<FleetHost> = {}): FleetHost => ({
   os: 'linux',
   tools: ['cmd.run'],
   tags: [],
-  labels: {},
+  label: (name) => ownMember(labels, name),
   ...fields,
 });
 

@@ -19,7 +19,7 @@ export interface FleetHost {
   readonly os?: string | undefined;
   readonly tools: readonly string[];
   readonly tags: readonly string[];
-  readonly labels: Readonly<Record<string, string>>;
+  readonly label: (name: string) => string | undefined;
 }
 
 type SkipReason = Exclude<FleetHostState, 'Connected'> | 'Draining' | 'NotFound';
@@ -222,6 +222,23 @@ function onceMatcherOf(selector: EdgeSelector): Pick<Meant, 'matches' | 'terms'>
   return { matches: (host) => matches(lookOnce(host)), terms };
 }
 
+/** The hosts that a selector matches, of whatever status, in turns of the event loop for many. `seen` makes each as it is seen. */
+export async function matchingHosts<T>(
+  hosts: Iterable<T>,
+  seen: (host: T) => FleetHost,
+  selector: EdgeSelector,
+): Promise<T[]> {
+  const { matches, terms } = onceMatcherOf(selector);
+  const spend = createLoopTurns(namesPerTurn);
+  const found: T[] = [];
+  for (const one of hosts) {
+    const host = seen(one);
+    await spend(terms + workOf(host));
+    if (matches(host)) found.push(one);
+  }
+  return found;
+}
+
 /** All that a selector gives must hold; an empty one matches every host (requirements AMB-101). */
 export const matcherOf = (selector: EdgeSelector): Matches => onceMatcherOf(selector).matches;
 
@@ -243,7 +260,7 @@ function lookMatcherOf(selector: EdgeSelector): LookMatcher {
       (os === undefined || look.host.os === os) &&
       look.hasTools(wantedTools) &&
       look.hasTags(wantedTags) &&
-      pairs.every(([name, value]) => Object.hasOwn(look.host.labels, name) && look.host.labels[name] === value),
+      pairs.every(([name, value]) => look.host.label(name) === value),
   };
 }
 

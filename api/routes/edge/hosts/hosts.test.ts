@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../../../crds/limits.ts';
 import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope, failedTest } from '../../../../test/builders/edge-world.ts';
+import { countTurns } from '../../../../test/support/count-turns.ts';
 import type { RecentCommands } from '../../../../lib/edge/index.ts';
 import { callerError } from '../../../../lib/caller-error.ts';
 import { AppError } from '../../../../lib/errors.ts';
@@ -27,6 +28,16 @@ const elsewhere = <T extends ReturnType<typeof aHost>>(host: T): T => ({
   ...host,
   metadata: { ...host.metadata, namespace: 'tenant-other' },
 });
+
+/** Labels that cannot be listed. */
+const uncopied: Record<string, string> = new Proxy(
+  { rack: '7' },
+  {
+    ownKeys: () => {
+      throw new Error('copied');
+    },
+  },
+);
 
 const mine = aHost(1, { tags: ['build', 'linux'] });
 function recent(number: number) {
@@ -108,6 +119,16 @@ describe('the list of hosts', () => {
     ['AMB-097 not connected, which is no filter', { connected: false }, ['host 2', 'host 1']],
   ])('%s', async (_title, query, want) => {
     expect(namesOf(await list(query))).toEqual(want);
+  });
+
+  it.each([
+    ['EDGE-REST-11 tags', { tag: Array.from({ length: limits.edgeTags }, (_, index) => `tag-${index}`) }],
+    ['EDGE-REST-12 labels', { label: Array.from({ length: limits.edgeTags }, (_, index) => `zone=${index}`) }],
+  ])('%s are looked for in turns of the event loop, without copies of labels', async (_title, query) => {
+    const many = Array.from({ length: 4_000 }, (_, index) => aHost(index, { labels: uncopied }));
+    const one = edgeWorld(many);
+    const answer = () => one.call('listEdgeHosts', { query: { limit: 50, ...query } });
+    expect(await countTurns(async () => expect(namesOf(await answer())).toEqual([]))).toBeGreaterThanOrEqual(3);
   });
 
   it.each([

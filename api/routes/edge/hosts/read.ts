@@ -1,9 +1,10 @@
+import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
 import type { QueryOf } from '../../../../lib/http/contract.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { createTimeCursor } from '../../../../lib/http/paging.ts';
 import { readPage } from '../../../../lib/http/read-page.ts';
-import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
-import { type FleetHost, matcherOf } from '../../../../lib/fleet/selector.ts';
+import { fleetHostOf, stateOfHost } from '../../../../lib/fleet/fleet-host.ts';
+import { matchingHosts } from '../../../../lib/fleet/selector.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import { timeKeyOf, newestPage } from '../../executions/list/page.ts';
@@ -24,9 +25,8 @@ export function createListRoute({
 }: Pick<ReadDeps, 'cluster' | 'heartbeats'>): Route<Caller> {
   return defineRoute<typeof listEdgeHosts, Caller>(listEdgeHosts, async ({ query, caller: asked }) => {
     const { tenant } = edgeCaller(asked, 'svc.edge.hosts.read');
-    const isWanted = filterOf(query);
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
-    const { rows, next } = newestPage(edgeHosts.list(tenant), page, (host) => isWanted(fleetHostOf(host)));
+    const { rows, next } = newestPage(await wantedOf(query, edgeHosts.list(tenant)), page, () => true);
     const heard = await heardOf(heartbeats, rows);
     const { items, cutAfter } = await readPage(rows, async (host) =>
       presentHostSummary(tenant, host, heard.get(host.metadata.uid ?? '')),
@@ -36,11 +36,15 @@ export function createListRoute({
   });
 }
 
-/** `connected=false` is no filter (AMB-097). */
-function filterOf({ tag, label = [], connected }: QueryOf<typeof listEdgeHosts>): (host: FleetHost) => boolean {
+/** Hosts that a list is about, found in turns of the event loop. `connected=false` is no filter (AMB-097). */
+async function wantedOf(
+  { tag, label = [], connected }: QueryOf<typeof listEdgeHosts>,
+  hosts: readonly EdgeHost[],
+): Promise<readonly EdgeHost[]> {
+  const inState = connected === true ? hosts.filter((host) => stateOfHost(host) === 'Connected') : hosts;
+  if (tag === undefined && label.length === 0) return inState;
   const labels = label.map((pair) => ({ Equals: Object.fromEntries([splitPair(pair)]) }));
-  const matches = matcherOf({ labels, ...(tag !== undefined && { tags: [{ AllOf: tag }] }) });
-  return (host) => (connected !== true || host.status === 'Connected') && matches(host);
+  return matchingHosts(inState, fleetHostOf, { labels, ...(tag !== undefined && { tags: [{ AllOf: tag }] }) });
 }
 
 /** The contract has seen to the equals sign. */
