@@ -95,6 +95,8 @@ export class LiveStream {
   hasNews = false;
   /** The state could not be written. */
   isUnwritten = false;
+  /** An order to drain was written to it. */
+  isToDrain = false;
   /** Output that was passed on, by command; a stream that takes over counts on. Undefined before the first. */
   progress: Map<string, PassedOutput> | undefined;
   /** Messages for commands that the host does not have, since the last line of the log about them, and when that was. */
@@ -198,6 +200,7 @@ export class LiveStream {
    */
   send(command: EdgeCommand['command']): Promise<void> {
     const { deps, nodeId, streamId, pipe } = this.facts;
+    this.isToDrain ||= command?.$case === 'drain';
     const write = async (): Promise<void> => {
       const resultAck = this.#owed === undefined ? undefined : { commandIds: this.#owed };
       this.#owed = undefined;

@@ -34,6 +34,8 @@ export class Streams {
   /** Hosts whose last stream is over, until that is written. */
   readonly #ending = new Map<string, LiveStream>();
   readonly #expected = new Map<string, number>();
+  /** Hosts that have said that they are drained, until their drain is undone. */
+  readonly #drained = new Set<string>();
   readonly #entries: Entries;
   readonly #states: HostStates;
   readonly #silent: SilentHosts;
@@ -54,6 +56,7 @@ export class Streams {
     this.#states = new HostStates(deps, { isOpen, onLost: ifOpen((stream) => this.#revoke(stream)) });
     this.#silent = new SilentHosts({ ...deps, isOpen, write: (stream) => this.#states.report(stream) });
     deps.hosts.onChange((uid, host) => {
+      if (host?.object.spec.draining !== true) this.#drained.delete(uid);
       const stream = this.#open.get(uid);
       if (stream === undefined) {
         // Whichever relay writes first: no other one has a stream to end.
@@ -151,6 +154,14 @@ export class Streams {
   /** Begins the writes of a heartbeat: that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
   checkpoint(stream: LiveStream): void {
     this.#states.checkpoint(stream);
+  }
+
+  /** The daemon says that its last command is over: one line of the log for each drain. A drain without an order is strange. */
+  drained(stream: LiveStream): void {
+    if (!stream.isToDrain) return this.strange(stream, false);
+    if (this.#drained.has(stream.uid)) return;
+    this.#drained.add(stream.uid);
+    this.#deps.logger.info({ node: stream.facts.nodeId }, 'host drained');
   }
 
   /** A message for a command that the host does not have: one line of the log a minute and stream. */

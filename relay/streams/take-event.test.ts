@@ -3,7 +3,6 @@ import type { EventBus } from '../../lib/bus/index.ts';
 import type { CommandRecord, EdgeEventCase, EdgeNews } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
-import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { SentCommand } from '../sent-commands.ts';
 import type { LiveStream } from './live-stream.ts';
 import { createReadPayload } from './payload.ts';
@@ -61,7 +60,6 @@ function relay({ lateAnswers, problem, isSent, answers }: Given) {
   const sent = isSent ? found : undefined;
   const deps = {
     clock,
-    logger: silentLogger,
     bus: { bucket: () => bucket, problem: () => problem } as unknown as Pick<EventBus, 'bucket' | 'problem'>,
     results: {
       async publish(news: EdgeNews, id?: string) {

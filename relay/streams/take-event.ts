@@ -11,7 +11,6 @@ import {
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { newUuid } from '../../lib/ids.ts';
-import type { Logger } from '../../lib/logger.ts';
 import type { Chunk, CommandProgress, CommandResult, EdgeResult } from '../../proto/generated/windlass/node/v1/node.ts';
 import { throughGaps } from '../late-bus.ts';
 import type { LateAcks } from '../late-acks.ts';
@@ -24,7 +23,6 @@ import type { Streams } from './streams.ts';
 
 export interface TakeEventDeps {
   readonly clock: Clock;
-  readonly logger: Logger;
   readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly results: Pick<EdgeResults, 'publish'>;
   readonly recent: Pick<RecentCommands, 'ended'>;
@@ -150,10 +148,8 @@ async function takeChunk(
 }
 
 /** A state of the daemon itself, such as the end of a drain (requirements AMB-010). */
-function noteState({ logger }: TakeEventDeps, { facts }: LiveStream, kind: Kind): void {
-  if (kind.$case === 'status' && kind.value.state === 'drained') {
-    logger.info({ node: facts.nodeId }, 'host drained');
-  }
+function noteState({ streams }: TakeEventDeps, stream: LiveStream, kind: Kind): void {
+  if (kind.$case === 'status' && kind.value.state === 'drained') streams.drained(stream);
 }
 
 const hostOf = ({ host, facts }: LiveStream) => ({ tenant: host.tenant, nodeId: facts.nodeId });

@@ -274,6 +274,37 @@ describe('results that are not a host’s own to give', () => {
   );
 });
 
+describe('a host that says that it is drained', () => {
+  const drained = (stream: WireStream): void =>
+    void stream.send('commandProgress', field(3, field(3, field(1, 'drained'))));
+
+  it('AMB-010 a hundred times is one line of the log for each drain, and one in a minute without an order', async () => {
+    const logged: string[] = [];
+    const log = (_facts: unknown, text: string): void => void (text.includes('host') && logged.push(text));
+    const own = await world.relay({ logger: { ...silentLogger, warn: log, info: log } as Logger });
+    let stream = await world.connected(own.client, host);
+    const flood = async (last: string): Promise<void> => {
+      for (let at = 0; at < 100; at += 1) drained(stream);
+      result(stream, last);
+      await vi.waitFor(() => expect(acknowledged(stream)).toContain(last), 20_000);
+    };
+    const strange = 'message for a command that the host does not have';
+    await flood('first');
+    expect(logged).toEqual([strange]);
+    world.hosts.drain('acme', host.nodeId);
+    await world.commands.drain(await world.address(host));
+    await vi.waitFor(() => expect(stream.commands.some((command) => command.numbers.includes(4))).toBe(true));
+    await flood('second');
+    expect(logged).toEqual([strange, 'host drained']);
+    // The next stream gets the order again.
+    stream = world.open(own.client, host);
+    stream.hello();
+    await vi.waitFor(() => expect(stream.commands.some((command) => command.numbers.includes(4))).toBe(true));
+    await flood('third');
+    expect(logged.filter((text) => text === 'host drained')).toHaveLength(1);
+  });
+});
+
 describe('output of a command', () => {
   it('EDGE-FLOW-10 has 64 KiB in all, also over streams that follow one another', async () => {
     const claimed = await world.claim(host);
