@@ -57,3 +57,6 @@ export const reservedExecutionNamePattern =
  */
 export const reservedAgentExecutionNamePattern =
   '^(start-[0-9a-f]{32}|judge-[0-9a-f]{16}-[0-9]{1,10}|route-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$';
+
+/** Names of fleet runs that follow from an Idempotency-Key and its caller: a run of another user there would stop the start. */
+export const reservedFleetRunNamePattern = '^fleet-[0-9a-f]{32}$';

@@ -1,5 +1,6 @@
 import { limits } from '../limits.ts';
 import { annotations } from '../labels.ts';
+import { reservedFleetRunNamePattern } from '../reserved-names.ts';
 import { accountVariables, type Identities } from './accounts.ts';
 import { type Marks, markRules, markVariables } from './marks.ts';
 import { noIdAsName } from './ownership-policies.ts';
@@ -33,6 +34,12 @@ const fixed = (field: string): AdmissionRule => ({
   expression: `oldObject == null || (${isSame(field)})`,
   message: `'spec.${field}: is immutable; start another run'`,
 });
+
+const givenName: AdmissionRule = {
+  expression: `variables.isTrusted || oldObject != null || !has(object.metadata.name) || !object.metadata.name.matches('${reservedFleetRunNamePattern}')`,
+  message: "'metadata.name: ' + object.metadata.name + ' has the form of a name that the API gives; choose another'",
+  reason: 'Forbidden',
+};
 
 /** The starter and its request: the answer to a repetition of that request depends on them. */
 const marks: Marks = { annotations: [annotations.startedBy, annotations.request] };
@@ -71,5 +78,6 @@ export const fleetRunPolicy = (identities: Identities): AdmissionPolicy => ({
     },
     ...markRules(marks, 'variables.isTrusted', 'the Windlass API'),
     noIdAsName,
+    givenName,
   ],
 });

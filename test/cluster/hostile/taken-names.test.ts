@@ -370,6 +370,25 @@ describe('names that Bob can foresee', () => {
       expect((await asBob('POST', 'agentexecutions', agentExecution(name))).status).toBe(201);
   });
 
+  it('EDGE-REST-28 he gives no fleet run the name of a start with a key, although he may start runs', async () => {
+    const fleetRun = (name: string): object => ({
+      apiVersion: 'windlass.dev/v1',
+      kind: 'FleetRun',
+      metadata: { name },
+      spec: { target: { All: {} }, tool: 'cmd.run', requested_by: 'fay' },
+    });
+    // Bob's role has no right to start runs; Fay's has.
+    await bind(world.tenant, 'ClusterRole', clusterNames.edgeOperator, 'fay');
+    const path = at(world.tenant, 'fleetruns');
+    const asFay = (name: string) => send('POST', path, fleetRun(name), { as: 'fay', rights: 'own' });
+    const name = `fleet-${shortHash('a key of Ada', 32)}`;
+    const { status, message } = await asFay(name);
+    expect([status, message]).toEqual([403, expect.stringContaining('has the form of a name that the API gives')]);
+    const api = { as: 'system:serviceaccount:windlass-system:windlass-api' };
+    expect((await send('POST', `${path}?dryRun=All`, fleetRun(name), api)).status).toBe(201);
+    expect((await asFay('fleet-of-fay')).status).toBe(201);
+  });
+
   it('WF-SUB-01 a child whose name he took in advance runs all the same, and his execution is not taken for it', async () => {
     const { kube, tenant: namespace } = world;
     await kube.create(workflows, { ...demo('child', 'of Ada'), metadata: { name: 'child', namespace } });

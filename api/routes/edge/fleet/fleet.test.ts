@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Value } from 'typebox/value';
@@ -104,6 +105,34 @@ describe('EDGE-REST-27 the preview of a target', () => {
   ])('EDGE-RES-19 AMB-102 takes %j: %s', (target, isValid) => {
     expect(Value.Check(previewFleet.body.schema, { target })).toBe(isValid);
   });
+});
+
+describe('EDGE-REST-28 a start with a key', () => {
+  const policy = readFileSync(
+    new URL('../../../../crds/generated/admission/fleet-run-writes.yaml', import.meta.url),
+    'utf8',
+  );
+  const refused = [...policy.matchAll(/object\.metadata\.name\.matches\('([^']+)'\)/g)].map(
+    ([, text = '']) => new RegExp(text),
+  );
+  const nameWith = async (headers: object): Promise<string> => {
+    const one = world();
+    await one.ask('invokeFleet', { body: { target: { Node: nodeId(1) }, tool: 'cmd.run' }, headers });
+    return one.all().at(-1)?.metadata.name ?? '';
+  };
+
+  it('has a name that follows from its caller and key, and that the API server takes from nobody else', async () => {
+    const name = await nameWith({ 'idempotency-key': 'k' });
+    expect(name).toBe(await nameWith({ 'idempotency-key': 'k' }));
+    expect(refused.some((pattern) => pattern.test(name))).toBe(true);
+  });
+
+  it.each(['fleet-1', `fleet-${'a'.repeat(31)}`, `fleet-${'a'.repeat(33)}`, `my-fleet-${'a'.repeat(32)}`])(
+    'leaves the name %s to everybody',
+    (name) => {
+      expect(refused.some((pattern) => pattern.test(name))).toBe(false);
+    },
+  );
 });
 
 describe('the policy of a run', () => {
