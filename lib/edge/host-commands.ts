@@ -66,7 +66,7 @@ export interface SealedCommand {
 type Order<T> = T extends unknown ? Omit<T, 'host' | 'epoch'> : never;
 type HostOrder = Exclude<Order<HostRequest>, { readonly kind: 'invoke' }>;
 
-/** What a relay is asked for: fields of the request, and the text of its command. */
+/** The question to a relay: fields of the request, and the text of its command. */
 interface Asked {
   readonly order: HostOrder | { readonly kind: 'invoke'; readonly claim?: ClaimedCommand };
   readonly command?: string;
