@@ -16,10 +16,22 @@ export const nodeIdOfHost = ({ metadata, status }: EdgeHost): string =>
 export const stateOfHost = ({ metadata, spec, status }: EdgeHost): EdgeHostState =>
   spec.revoked === true || isBeingDeleted({ metadata }) ? 'Revoked' : (status?.status ?? 'Disconnected');
 
+/**
+ * When an operator revoked a host, as its object says. Each who may change hosts may write that time: one before the enrolment, or
+ * to come, is not taken. RFC 3339.
+ */
+export function revokedAt({ spec, status, metadata }: EdgeHost, now: number): string | undefined {
+  const at = Date.parse(spec.revoked_at ?? '');
+  const enrolled = Date.parse(status?.enrolled_at ?? metadata.creationTimestamp ?? '');
+  return at < enrolled || !(at <= now) ? undefined : spec.revoked_at;
+}
+
 /** When the state of a host began (spec 2 §2.1): its revocation counts before a relay has written it. RFC 3339. */
-export function sinceOfHost({ spec, status, metadata }: EdgeHost): string {
+export function sinceOfHost(host: EdgeHost, now: number): string {
+  const { spec, status, metadata } = host;
   const began = status?.since ?? metadata.creationTimestamp ?? '';
-  return spec.revoked === true && status?.status !== 'Revoked' ? (spec.revoked_at ?? began) : began;
+  const isUnwritten = spec.revoked === true && status?.status !== 'Revoked';
+  return (isUnwritten ? revokedAt(host, now) : undefined) ?? began;
 }
 
 /** One of the labels of a host, without an object of all: a target asks every host of a tenant. */

@@ -158,19 +158,23 @@ it('asks again for a host that another writer has changed since the list', async
 });
 
 it.each([
-  ['when the API took it, however late it is written', '2026-01-01T00:00:00.000Z'],
-  ['when it is written, where nothing says more', undefined],
-])('EDGE-RES-06 a revocation begins %s', async (_title, at) => {
+  ['when the API took it, however late it is written', 0, 'given'],
+  ['when it is written, where nothing says more', undefined, 'written'],
+  ['when it is written, where the object says a time before the enrolment', -1, 'written'],
+  ['when it is written, where the object says a time to come', 3_600_000, 'written'],
+])('EDGE-RES-06 a revocation begins %s', async (_title, afterMs, want) => {
   const hosts = createMemoryHosts();
   const { states } = fleet(hosts);
   const { facts } = await begun(hosts, 'acme', 'Connected');
-  hosts.revoke('acme', facts.nodeId, at);
+  const enrolled = Date.parse((await hosts.find('acme', facts.nodeId))?.object.status?.enrolled_at ?? '');
+  hosts.revoke('acme', facts.nodeId, afterMs === undefined ? undefined : new Date(enrolled + afterMs).toISOString());
+  await systemClock.sleep(5);
   const before = Date.now();
   await states.writeRevocation({ tenant: 'acme', nodeId: facts.nodeId });
   const status = (await hosts.find('acme', facts.nodeId))?.object.status;
   expect(status?.status).toBe('Revoked');
   const began = Date.parse(status?.since ?? '');
-  const [earliest, latest] = at === undefined ? [before, Date.now()] : [Date.parse(at), Date.parse(at)];
+  const [earliest, latest] = want === 'written' ? [before, Date.now()] : [enrolled, enrolled];
   expect(began).toBeGreaterThanOrEqual(earliest);
   expect(began).toBeLessThanOrEqual(latest);
 });

@@ -2,6 +2,7 @@ import type { EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { revokedAt } from '../../lib/fleet/fleet-host.ts';
 import { isRetryable } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
@@ -202,7 +203,7 @@ export class HostStates {
       using _place = this.#calls.tryEnter({ tenant }) ?? (await this.#calls.enter({ tenant }));
       await changeStatus(hosts, host, (now) =>
         isRevocationUnwritten(now) && now.object.status !== undefined
-          ? { ...now.object.status, status: 'Revoked', since: now.object.spec.revoked_at ?? since }
+          ? { ...now.object.status, status: 'Revoked', since: revokedAt(now.object, clock.now()) ?? since }
           : undefined,
       );
     } catch (error) {

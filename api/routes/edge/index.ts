@@ -26,7 +26,7 @@ export interface EdgeRoutesDeps
   extends Omit<IssueDeps, 'tenants' | 'clock'>,
     WriteGroupDeps,
     FleetDeps,
-    RecentDeps,
+    Omit<RecentDeps, 'clock'>,
     Pick<OrderDeps, 'hostCommands'> {
   readonly kube: WriteGroupDeps['kube'] & FleetDeps['kube'];
   readonly cluster: Pick<Cluster, 'tenants' | 'edgeHosts' | 'edgeGroups' | 'fleetRuns'>;

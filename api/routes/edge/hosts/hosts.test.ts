@@ -212,6 +212,33 @@ describe('one host', () => {
     });
   });
 
+  const [enrolled, before, now] = ['2026-01-01T00:00:01Z', '2026-01-01T12:00:00Z', '2026-01-02T00:00:00.500Z'];
+  const written = '2026-01-01T18:00:00Z';
+
+  it.each([
+    ['before the enrolment', '2026-01-01T00:00:00.999Z', 'Connected', before],
+    ['at the enrolment', enrolled, 'Connected', enrolled],
+    ['after it', '2026-01-01T00:00:01.001Z', 'Connected', '2026-01-01T00:00:01.001Z'],
+    ['just before now', '2026-01-02T00:00:00.499Z', 'Disconnected', '2026-01-02T00:00:00.499Z'],
+    ['now', now, 'Connected', now],
+    ['in a moment', '2026-01-02T00:00:00.501Z', 'Connected', before],
+    ['that is none', 'yesterday', 'Connected', before],
+    ['other than its status', '2026-01-01T00:00:02Z', 'Revoked', written],
+  ] as const)(
+    'EDGE-RES-06 is revoked since a time from its enrolment until now, or as its status says: its object has one %s',
+    async (...row) => {
+      const [_title, revokedAt, status, want] = row;
+      const since = status === 'Revoked' ? written : before;
+      const host = aHost(1, { revoked: true, revoked_at: revokedAt }, { status, since });
+      const one = edgeWorld([host]);
+      expect(await one.call('readEdgeHost', { params: { id: nodeId(1) } })).toMatchObject({
+        status: 'Revoked',
+        since: want,
+      });
+      expect(await one.call('listEdgeHosts')).toMatchObject({ items: [{ status: 'Revoked', since: want }] });
+    },
+  );
+
   it.each(['Connected', 'Disconnected', 'Unhealthy', 'Revoked'] as const)('EDGE-RES-04 can be %s', async (status) => {
     const answer = await edgeWorld([aHost(1, {}, { status })]).call('readEdgeHost', { params: { id: nodeId(1) } });
     expect(answer).toMatchObject({ status });

@@ -3,15 +3,22 @@ import { labelsOfHost, nameOfHost, nodeIdOfHost, sinceOfHost, stateOfHost } from
 import type { RecentCommand } from '../../../../lib/edge/index.ts';
 import type { EdgeHostSummary, EdgeHostView } from '../schema.ts';
 
-/** spec 2 §2.1, as in a list; neither keys nor mount points. `heard`: its last heartbeat, where its relay answers. */
-export function presentHostSummary(tenant: string, host: EdgeHost, heard: string | undefined): EdgeHostSummary {
+/** Facts about a host that are not in its object. */
+interface HostFacts {
+  /** Its last heartbeat, where its relay answers. */
+  readonly heard: string | undefined;
+  readonly now: number;
+}
+
+/** spec 2 §2.1, as in a list; neither keys nor mount points. */
+export function presentHostSummary(tenant: string, host: EdgeHost, { heard, now }: HostFacts): EdgeHostSummary {
   const { spec, status } = host;
   return {
     node_id: nodeIdOfHost(host),
     name: nameOfHost(host),
     tenant_id: tenant,
     status: stateOfHost(host),
-    since: sinceOfHost(host),
+    since: sinceOfHost(host, now),
     last_heartbeat_at: heard ?? status?.last_heartbeat_at ?? null,
     tags: spec.tags ?? [],
     ...(spec.draining === true && { draining: true }),
@@ -33,17 +40,15 @@ function capabilitiesOf(host: EdgeHost): EdgeHostSummary['capabilities'] {
   };
 }
 
-/** Facts about a host beside its object. */
-interface HostNews {
-  readonly heard: string | undefined;
+interface HostNews extends HostFacts {
   readonly recent: readonly RecentCommand[];
 }
 
 /** spec 2 §2.1, as for one host. */
-export function presentHost(tenant: string, host: EdgeHost, { heard, recent }: HostNews): EdgeHostView {
+export function presentHost(tenant: string, host: EdgeHost, { recent, ...facts }: HostNews): EdgeHostView {
   const { status, metadata } = host;
   return {
-    ...presentHostSummary(tenant, host, heard),
+    ...presentHostSummary(tenant, host, facts),
     enrolled_at: status?.enrolled_at ?? metadata.creationTimestamp ?? '',
     recent_commands: recent.map(({ outcome, duration_ms: duration, ...command }) => ({
       ...command,

@@ -21,15 +21,17 @@ type ReadDeps = RecentDeps & { readonly cluster: Pick<Cluster, 'edgeHosts'> };
 /** spec 2 §4.3, requirements EDGE-REST-11 to EDGE-REST-16. */
 export function createListRoute({
   cluster: { edgeHosts },
+  clock,
   heartbeats,
-}: Pick<ReadDeps, 'cluster' | 'heartbeats'>): Route<Caller> {
+}: Pick<ReadDeps, 'cluster' | 'clock' | 'heartbeats'>): Route<Caller> {
   return defineRoute<typeof listEdgeHosts, Caller>(listEdgeHosts, async ({ query, caller: asked }) => {
     const { tenant } = edgeCaller(asked, 'svc.edge.hosts.read');
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
     const { rows, next } = newestPage(await wantedOf(query, edgeHosts.list(tenant)), page, () => true);
     const heard = await heardOf(heartbeats, rows);
+    const now = clock.now();
     const { items, cutAfter } = await readPage(rows, async (host) =>
-      presentHostSummary(tenant, host, heard.get(host.metadata.uid ?? '')),
+      presentHostSummary(tenant, host, { heard: heard.get(host.metadata.uid ?? ''), now }),
     );
     const last = cutAfter === undefined ? next : timeKeyOf(cutAfter);
     return json({ items: [...items], next_cursor: last === undefined ? null : timeCursor.encode(last) });

@@ -1,4 +1,5 @@
 import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
+import type { Clock } from '../../../../lib/clock.ts';
 import type { Heartbeats, RecentCommands } from '../../../../lib/edge/index.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import { nodeIdOfHost, stateOfHost } from '../../../../lib/fleet/fleet-host.ts';
@@ -6,13 +7,14 @@ import { presentHost } from './present.ts';
 import type { EdgeHostView } from '../schema.ts';
 
 export interface RecentDeps {
+  readonly clock: Pick<Clock, 'now'>;
   readonly recent: Pick<RecentCommands, 'of'>;
   readonly heartbeats: Heartbeats;
 }
 
 /** A host with its last commands. They are in the bus: while it is away there are none, and the host is shown. */
 export async function viewOf(
-  { recent, heartbeats }: RecentDeps,
+  { clock, recent, heartbeats }: RecentDeps,
   tenant: string,
   host: EdgeHost,
 ): Promise<EdgeHostView> {
@@ -23,7 +25,11 @@ export async function viewOf(
     }),
     heardOf(heartbeats, [host]),
   ]);
-  return presentHost(tenant, host, { heard: heard.get(host.metadata.uid ?? ''), recent: commands });
+  return presentHost(tenant, host, {
+    heard: heard.get(host.metadata.uid ?? ''),
+    now: clock.now(),
+    recent: commands,
+  });
 }
 
 /** When the hosts that hold a stream were heard last, by uid. */
