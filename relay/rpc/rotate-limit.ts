@@ -1,7 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
-import { GrpcError } from '../../lib/grpc/grpc-error.ts';
-import { createTokenBuckets, type TokenBuckets } from '../../lib/token-buckets.ts';
+import { createHostPace, takeOne } from '../hosts/host-pace.ts';
 
 /** Proofs that one relay checks at once, those that wait, and for how long: a call may take 20 s. */
 const proofs = { size: 16, waiting: 8_192, waitMs: 10_000 };
@@ -13,8 +12,6 @@ const unknown = { size: 4, waiting: 256, waitMs: 5_000 };
 const calls = { burst: 32, intervalMs: 10_000 };
 /** Rotations of one host: at once, and then one each interval. A lost answer takes one more. */
 export const rotationPace = { burst: 8, intervalMs: 60_000 };
-/** Hosts, or keys of hosts, that a process counts; the longest unused one is forgotten first. */
-const hostsMax = 20_000;
 
 interface RotateCaller {
   readonly address: string;
@@ -49,10 +46,8 @@ export function createRotateLimit(clock: Clock): RotateLimit {
     known: createFairPool({ ...known, clock }),
     unknown: createFairPool({ ...unknown, clock }),
   };
-  const bucketsOf = (pace: Pick<typeof calls, 'burst' | 'intervalMs'>): TokenBuckets =>
-    createTokenBuckets({ ...pace, nowMs: () => clock.steadyMs(), keysMax: hostsMax });
-  const callsOf = { known: bucketsOf(calls), unknown: bucketsOf(calls) };
-  const rotations = bucketsOf(rotationPace);
+  const callsOf = { known: createHostPace(clock, calls), unknown: createHostPace(clock, calls) };
+  const rotations = createHostPace(clock, rotationPace);
   return {
     prove: (address, check) => pools.proofs.run({ tenant: address }, check),
     async ask({ address, nodeId, signer }, work) {
@@ -78,12 +73,4 @@ export function createRotateLimit(clock: Clock): RotateLimit {
       return written;
     },
   };
-}
-
-function takeOne(buckets: TokenBuckets, key: string, problem: string): void {
-  if (buckets.take(key)) return;
-  const seconds = Math.max(1, Math.ceil(Math.round(buckets.waitMs(key)) / 1_000));
-  throw new GrpcError('limit_exceeded', `${problem}; try again in ${seconds} s`, {
-    metadata: { 'grpc-retry-pushback-ms': String(seconds * 1_000) },
-  });
 }

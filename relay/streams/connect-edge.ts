@@ -58,7 +58,7 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
     shares: createTenantStreams(parts.streamsMax, parts.clock),
     turns: createBusTurns(parts.clock),
     readPayload: createReadPayload(parts.clock),
-    openings: createOpenings(),
+    openings: createOpenings(parts.clock),
     alike: createAlikeCapabilities(),
   };
   const open = new Set<LiveStream>();
@@ -131,10 +131,21 @@ interface Opening {
   readonly claims: NodeClaims;
 }
 
-/** Counts the stream to the share of its tenant, whom the token names, until it is over. */
+/** A stream that comes too soon after others of its host costs the proof of its token alone. */
 async function opened(deps: OpenDeps, pipe: Pipe): Promise<LiveStream> {
   const opening = await proven(deps, pipe);
-  const { tid } = opening.claims;
+  const leave = deps.openings.enter(opening.claims.nodeId);
+  try {
+    return await counted(deps, opening);
+  } finally {
+    leave();
+  }
+}
+
+/** Counts the stream to the share of its tenant, whom the token names, until it is over. */
+async function counted(deps: OpenDeps, opening: Opening): Promise<LiveStream> {
+  const { pipe, claims } = opening;
+  const { tid } = claims;
   deps.shares.enter(tid);
   try {
     pipe.vouch();
@@ -159,7 +170,6 @@ async function proven({ clock, relayKey }: ConnectDeps, pipe: Pipe): Promise<Ope
 
 /** One bound for all that comes before the stream counts: a server that does not answer holds up no place of the host. */
 async function openInTime(deps: OpenDeps, opening: Opening): Promise<LiveStream> {
-  const leave = deps.openings.enter(opening.claims.nodeId);
   const over = new AbortController();
   let host: StoredHost | undefined;
   let arrived = (): void => undefined;
@@ -178,7 +188,6 @@ async function openInTime(deps: OpenDeps, opening: Opening): Promise<LiveStream>
   } finally {
     // A reason spares the making of an error with its stack.
     over.abort('opened');
-    leave();
     arrived();
   }
 }

@@ -6,7 +6,8 @@ import { revokedAt } from '../../lib/fleet/fleet-host.ts';
 import { isRetryable } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
-import { createTokenBuckets, type TokenBuckets } from '../../lib/token-buckets.ts';
+import type { TokenBuckets } from '../../lib/token-buckets.ts';
+import { createHostPace } from '../hosts/host-pace.ts';
 import {
   changeStatus,
   type HostStore,
@@ -57,8 +58,6 @@ interface ReportOptions {
   readonly onFound: (host: StoredHost) => void;
 }
 
-/** Hosts whose checkpoints this process counts; the longest unused one is forgotten first. */
-const hostsMax = 20_000;
 /** Checkpoints that a host may have before its pace counts, so that a daemon which starts is not held up. */
 const burst = 4;
 
@@ -68,7 +67,7 @@ const burst = 4;
  * each watch.
  */
 const createCheckpoints = (clock: Clock, intervalMs: number): TokenBuckets =>
-  createTokenBuckets({ nowMs: () => clock.steadyMs(), burst, intervalMs, keysMax: hostsMax });
+  createHostPace(clock, { burst, intervalMs });
 
 /** The state of a host as this relay sees it, where it is news: what `EdgeHost.status` holds of it. */
 export class HostStates {

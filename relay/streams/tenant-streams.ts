@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createFairPool, type PoolPart } from '../../lib/fair-pool.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
+import { createHostPace, takeOne } from '../hosts/host-pace.ts';
 
 /** The streams of a relay by tenant, from the proof of their token on, whether they have said Hello or not. */
 export interface TenantStreams {
@@ -40,17 +41,26 @@ export function createTenantStreams(max: number, clock: Clock): TenantStreams {
 
 /** A daemon opens one stream at a time; others are left of connections that broke. */
 const openingsMax = 4;
+/**
+ * Streams of one host: at once, and then one each interval. Each costs calls of the bus and of the API server. A daemon whose network
+ * breaks has longer pauses of its own.
+ */
+export const openingPace = { burst: 16, intervalMs: 2_000 };
 
 export interface Openings {
   /**
    * Counts a stream of the host until the answer is called.
-   * @throws GrpcError `limit_exceeded` where four of them wait already.
+   * @throws GrpcError `limit_exceeded` where four of them wait already, or for one that comes too soon.
    */
   enter(nodeId: string): () => void;
 }
 
-/** Streams that have not said Hello, by host: those of one host take no room and no calls from others. */
-export function createOpenings(): Openings {
+/**
+ * Streams that have not said Hello, by host, and a pace for all of its streams at this relay (ADR 0169): those of one host take no room and
+ * no calls from others.
+ */
+export function createOpenings(clock: Pick<Clock, 'steadyMs'>): Openings {
+  const pace = createHostPace(clock, openingPace);
   const waiting = new Map<string, number>();
   return {
     enter(nodeId) {
@@ -58,6 +68,7 @@ export function createOpenings(): Openings {
       if (count >= openingsMax) {
         throw new GrpcError('limit_exceeded', `${openingsMax} streams of this host have not said hello yet; wait`);
       }
+      takeOne(pace, nodeId, 'streams of this host are opened too often');
       waiting.set(nodeId, count + 1);
       return () => {
         const left = (waiting.get(nodeId) ?? 1) - 1;
