@@ -1,3 +1,4 @@
+import { limits } from '../../crds/limits.ts';
 import { commandIdOf } from '../../lib/edge/index.ts';
 import { type NodeRecord, notStarted } from '../../lib/fleet/node-record.ts';
 import type { FrozenTarget } from '../../lib/fleet/run-record.ts';
@@ -14,6 +15,12 @@ const letterOf: Readonly<Record<NodeRecord['outcome'], Letter | undefined>> = {
   not_started: undefined,
 };
 
+export interface OpenOutcomes {
+  readonly text: string;
+  /** The newest, for which the text has no room. */
+  readonly rest: readonly NodeRecord[];
+}
+
 /**
  * Outcomes as the status of a run keeps them until a part of the record has them, in the order in which they came: `12o 13e3` is
  * the thirteenth target with ok and exit code 0, and the next with err and exit code 3. An outcome without an exit code of its own
@@ -22,14 +29,18 @@ const letterOf: Readonly<Record<NodeRecord['outcome'], Letter | undefined>> = {
 export function openOutcomesText(
   records: readonly NodeRecord[],
   placeOf: (node: string) => number | undefined,
-): string {
+): OpenOutcomes {
   const words: string[] = [];
-  for (const { node_id: node, outcome, exit_code: exit } of records) {
+  let left: number = limits.fleetOpenOutcomesLength;
+  for (const [at, { node_id: node, outcome, exit_code: exit }] of records.entries()) {
     const [place, letter] = [placeOf(node), letterOf[outcome]];
     if (place === undefined || letter === undefined) continue;
-    words.push(`${place}${letter}${exit === 0 ? '' : (exit ?? '-')}`);
+    const one = `${place}${letter}${exit === 0 ? '' : (exit ?? '-')}`;
+    left -= one.length + 1;
+    if (left < 0) return { text: words.join(' '), rest: records.slice(at) };
+    words.push(one);
   }
-  return words.join(' ');
+  return { text: words.join(' '), rest: [] };
 }
 
 interface KnownRun {

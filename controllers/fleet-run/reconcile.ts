@@ -8,15 +8,15 @@ import { findAgain } from '../../lib/kube/index.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { abandon, type LeaveDeps, leave } from './deletion.ts';
 import { drive } from './drive.ts';
-import { afterEnd, finish, noSummary, write } from './finish.ts';
+import { afterEnd, finish, noSummary } from './finish.ts';
 import { hold, isHeld } from './finalizer.ts';
 import { fleetRunLimits } from './limits.ts';
+import { keepRecords, noteProgress } from './note-progress.ts';
 import type { RecordStore } from './record-parts.ts';
-import { recordsDue, storeRecords } from './records.ts';
+import { recordsDue } from './records.ts';
 import type { RunView } from './run-view.ts';
 import { endRevoked } from './stand-in-results.ts';
 import { fixTargets, type StartDeps } from './start.ts';
-import { statusWith } from './status.ts';
 import { sizeInStatus, viewBytes } from './view-bytes.ts';
 import { waitForRoom } from './waiting-runs.ts';
 
@@ -95,10 +95,7 @@ async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<R
   const isDue = deps.clock.steadyMs() >= view.statusDueAt;
   if (isDue) endRevoked(deps, view);
   const decision = await drive(deps, view);
-  if (decision.end !== undefined) {
-    const stored = await storeRecords(deps, run, view.waiting.all);
-    return end(deps, run, { ...decision.end, cutHosts: view.cutHosts }, { ...fields, ...stored });
-  }
+  if (decision.end !== undefined) return endWhole(deps, run, view, { end: decision.end, fields });
   if (isDue || fields.cancellation !== undefined) await note(deps, run, view, fields);
   const now = deps.clock.steadyMs();
   const { lookAt = Number.POSITIVE_INFINITY } = view.progress.next(now);
@@ -131,26 +128,23 @@ const cancelOf = (run: FleetRun, { run: read }: RunView) => ({
 async function note(deps: FleetRunDeps, run: FleetRun, view: RunView, fields: Partial<FleetRunStatus>): Promise<void> {
   const now = deps.clock.steadyMs();
   view.noteStatus(now);
-  const due = view.waiting.all.slice(0, recordsDue(run, view.waiting, now));
-  const progress = progressOf(view, due.length);
-  const stored = await storeRecords(deps, run, due);
-  await write(deps, run, statusWith(run, deps.clock.now(), { ...fields, ...stored, ...progress }));
-  view.noteStored(due.length);
+  const kept = await keepRecords(deps, run, view, recordsDue(run, view.waiting, now));
+  await noteProgress(deps, run, view, { fields, kept });
 }
 
-/**
- * How far a run is, as its object keeps it for every process: each outcome that is counted is in the record, or in `open_outcomes`
- * (ADR 0165). Hosts that were never sent the command are counted at the end.
- */
-function progressOf(view: RunView, stored: number) {
-  const { summary, inFlight } = view.progress;
-  const { sentSince } = view;
-  return {
-    summary: { ...summary, not_started: 0 },
-    in_flight: inFlight,
-    open_outcomes: view.openOutcomes(stored),
-    ...(sentSince === undefined ? {} : { sent_since: new Date(sentSince).toISOString() }),
-  };
+interface Ending {
+  readonly end: FleetEnd;
+  readonly fields: Partial<FleetRunStatus>;
+}
+
+/** Ends a run with all outcomes in its record. One whose record cannot be stored says so, and waits: an end without them would lose them. */
+async function endWhole(deps: FleetRunDeps, run: FleetRun, view: RunView, ending: Ending): Promise<ReconcileResult> {
+  const { fields } = ending;
+  const kept = await keepRecords(deps, run, view, view.waiting.all.length);
+  if (kept.why === undefined)
+    return end(deps, run, { ...ending.end, cutHosts: view.cutHosts }, { ...fields, ...kept.fields });
+  await noteProgress(deps, run, view, { fields, kept });
+  return { requeueAfterMs: fleetRunLimits.retryMs, reason: kept.why.reason };
 }
 
 function end(

@@ -12,7 +12,7 @@ import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { CommandNotes } from './command-notes.ts';
 import { claimsToLookFor, EarlierClaims } from './earlier-claims.ts';
 import { fleetRunLimits } from './limits.ts';
-import { openOutcomesText, readOpenOutcomes } from './open-outcomes.ts';
+import { type OpenOutcomes, openOutcomesText, readOpenOutcomes } from './open-outcomes.ts';
 import { OutputTails } from './output-tails.ts';
 import type { FleetCommand, LoggedNews, NewsReader } from './ports.ts';
 import type { KeepArgs, UseArgs } from './run-arguments.ts';
@@ -144,7 +144,7 @@ export class RunView {
   }
 
   /** The status keeps this beside the record once so many of the oldest outcomes that wait are in a part of it. */
-  openOutcomes(stored: number): string {
+  openOutcomes(stored: number): OpenOutcomes {
     return openOutcomesText(this.waiting.all.slice(stored), (node) => this.#progress.placeOf(node));
   }
 
@@ -222,10 +222,13 @@ export class RunView {
     this.#progress.record({ kind: 'launching', node });
   }
 
-  /** Holds the run back where so many commands wait to leave that no other one may yet, and wakes it when one may. */
+  /**
+   * Holds the run back where so many commands wait to leave that no other one may yet, and wakes it when one may. It is held
+   * back as well where so many outcomes cannot be stored that they fill its room.
+   */
   holdBack(): boolean {
     this.#isHeldBack = this.commands.launches >= fleetRunLimits.launchesPerRun;
-    return this.#isHeldBack;
+    return this.#isHeldBack || this.waiting.isFull;
   }
 
   /** A command has left, or will not. */

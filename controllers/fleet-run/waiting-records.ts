@@ -1,4 +1,5 @@
 import type { NodeRecord } from '../../lib/fleet/node-record.ts';
+import { fleetRunLimits } from './limits.ts';
 
 /** Outcomes of a run that no part of its record has yet, in the order in which they came. */
 export class WaitingRecords {
@@ -6,6 +7,7 @@ export class WaitingRecords {
   /** When each of them came, in time that never steps. */
   readonly #cameAt: number[] = [];
   #stored: number;
+  #isStorable = true;
 
   /** `stored`: outcomes that parts have already. */
   constructor(stored: number) {
@@ -18,6 +20,16 @@ export class WaitingRecords {
 
   get stored(): number {
     return this.#stored;
+  }
+
+  /** Whether the store has taken those that it was asked to take last. */
+  noteStorable(isStorable: boolean): void {
+    this.#isStorable = isStorable;
+  }
+
+  /** Whether so many wait in vain as have room in memory beside those in flight (`viewBytes`). */
+  get isFull(): boolean {
+    return !this.#isStorable && this.#records.length >= fleetRunLimits.recordsPerPart;
   }
 
   /** When the oldest of them came; undefined where none waits. */
