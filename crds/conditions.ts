@@ -151,7 +151,7 @@ export const fleetRunReasons = {
   GatewayUnavailable: 'The run waits for the tool gateway, or has waited for too long.',
   EventBusUnavailable: 'The run waits for NATS, or has waited for too long.',
   RecordNotStored:
-    'The API server stores no targets or no outcomes of the run, such as for want of room in a quota: the run waits, or has waited for too long.',
+    'The API server stores no targets or outcomes of the run, such as for want of room in a quota: it waits, or has waited too long.',
   EdgeKeyMissing: 'The controllers have no WINDLASS_EDGE_KEY: they cannot sign commands.',
 } as const;
 export type FleetRunReason = keyof typeof fleetRunReasons;

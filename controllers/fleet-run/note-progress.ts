@@ -10,8 +10,8 @@ import { isRefused } from './wait-to-begin.ts';
 
 type NoteDeps = Pick<FinishDeps, 'kube' | 'runs' | 'clock'> & RecordStore;
 
-/** What became of the oldest outcomes that waited for their part of the record. */
-export interface Kept {
+/** The answer of the store to the oldest outcomes that waited for their part of the record. */
+interface Kept {
   /** So many of them are stored. */
   readonly count: number;
   readonly fields: Partial<FleetRunStatus>;

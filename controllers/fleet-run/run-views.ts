@@ -40,9 +40,10 @@ export class RunViews {
   }
 
   /** Takes room for the view of a run, and answers whether there was some; else the run waits in line, and is woken. */
-  takeRoom({ metadata: { name, namespace = '', uid = '' } }: FleetRun, tenant: string, bytes: number): boolean {
+  takeRoom(run: FleetRun, tenant: string, bytes: number): boolean {
+    const { name, namespace = '', uid = '' } = run.metadata;
     const { rooms, wake } = this.#deps;
-    return rooms.take({ uid, tenant, bytes, wake: () => wake(`${namespace}/${name}`) });
+    return rooms.take({ uid, tenant, bytes, isEnding: isEnding(run), wake: () => wake(`${namespace}/${name}`) });
   }
 
   isWaiting(uid: string): boolean {
@@ -90,3 +91,7 @@ export class RunViews {
     for (const uid of this.#open.keys()) this.close(uid);
   }
 }
+
+/** Begun, and only to be ended. */
+const isEnding = ({ metadata, spec, status }: FleetRun): boolean =>
+  status?.started_at !== undefined && (spec.cancel !== undefined || metadata.deletionTimestamp !== undefined);

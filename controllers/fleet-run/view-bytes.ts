@@ -18,7 +18,7 @@ const price = {
 /** The size of what a view is made of. */
 interface ViewSize {
   readonly hosts: number;
-  /** Bytes of the targets as JSON. */
+  /** Bytes of the targets as JSON, with the hosts that were skipped. */
   readonly targetBytes: number;
 }
 
@@ -31,10 +31,10 @@ export function viewBytes({ spec: { policy } }: Pick<FleetRun, 'spec'>, { hosts,
   return price.own + hosts * price.host + targetBytes + launches * price.launch + open * price.outcome;
 }
 
-/** The size of targets that are fixed now. */
+/** The size of targets that are fixed now. It is that of their blob: another leader finds the same, and needs no more room. */
 export const sizeOfTargets = (targets: FrozenTargets): ViewSize => ({
   hosts: targets.resolved.length,
-  targetBytes: Buffer.byteLength(JSON.stringify(targets.resolved)),
+  targetBytes: Buffer.byteLength(JSON.stringify(targets)),
 });
 
 /** The size of those that were fixed before. */

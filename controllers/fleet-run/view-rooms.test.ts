@@ -1,12 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import type { EdgeOutcome } from '../../lib/edge/index.ts';
+import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { FleetServer as Server } from '../../test/support/fleet-controller.ts';
 import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { hostsNamed, startRelayPeer } from '../../test/support/relay-peer.ts';
 import { createPartTurns } from './part-turns.ts';
 import { createArgumentPool, createKeepArgs } from './run-arguments.ts';
-import { sizeOfTargets, viewBytes } from './view-bytes.ts';
+import { storeTargets } from './records.ts';
+import { sizeInStatus, sizeOfTargets, viewBytes } from './view-bytes.ts';
 import { ViewRooms } from './view-rooms.ts';
 
 const nats = useFleetControllers();
@@ -131,6 +133,72 @@ describe('a fleet run that finds no room', () => {
     rooms.leave('another');
     await vi.waitFor(() => expect(one.server.status).toMatchObject({ outcome: 'complete' }), patience);
     expect(new Set(one.peer.invokes.map(({ command }) => command.commandId)).size).toBe(1);
+  });
+});
+
+describe('a fleet run under way that finds no room after a change of leader', () => {
+  /** In flight at its host, and in line behind a run that keeps its room. */
+  async function waiting() {
+    const rooms = roomsForOne();
+    const one = await scene('acme', rooms);
+    const first = one.begin();
+    await vi.waitFor(() => expect(one.server.status.sent_since).toBeDefined(), patience);
+    await first.kill();
+    await vi.waitFor(() => expect(rooms.heldBy('acme')).toBe(0), patience);
+    rooms.take({ uid: 'another', tenant: 'acme', bytes: 10_000_000, wake: () => undefined });
+    const process = one.begin();
+    await vi.waitFor(() => expect(one.server.status.reason).toBe('WaitingForRoom'), patience);
+    const other = rooms.heldBy('acme');
+    const hasLeft = () => vi.waitFor(() => expect(rooms.heldBy('acme')).toBe(other), patience);
+    return { ...one, process, hasLeft };
+  }
+
+  it('EDGE-REST-35 EDGE-FLOW-16 is cancelled all the same, and so are its hosts', async () => {
+    const { server, peer, process, end, hasLeft } = await waiting();
+    server.change({ spec: { cancel: { by: 'ada' } } });
+    process.wake();
+    await vi.waitFor(() => expect(server.status.cancellation).toBeDefined(), patience);
+    await vi.waitFor(() => expect(peer.cancels).toBe(1), patience);
+    end();
+    await vi.waitFor(() => expect(server.status).toMatchObject({ phase: 'Ended', outcome: 'cancelled' }), patience);
+    await hasLeft();
+  });
+
+  it('EDGE-FLOW-16 is deleted all the same, and its hosts are cancelled', async () => {
+    const { server, peer, process, end, hasLeft } = await waiting();
+    server.delete();
+    process.wake();
+    await vi.waitFor(() => expect(peer.cancels).toBe(1), patience);
+    end();
+    await vi.waitFor(() => expect(server.isGone).toBe(true), patience);
+    expect(process.events).not.toContain('CommandsLeft');
+    await hasLeft();
+  });
+
+  it('EDGE-RES-21 shares the room for such runs with those of other tenants, and gets whichever room comes first', async () => {
+    const rooms = new ViewRooms(systemClock, 200, 200);
+    const woken = vi.fn<() => void>();
+    const of = (tenant: string, uid: string, isEnding: boolean) => ({ uid, tenant, bytes: 100, isEnding, wake: woken });
+    expect([rooms.take(of('a', 'a0', false)), rooms.take(of('b', 'b0', false))]).toEqual([true, true]);
+    const ending = ['a1', 'a2', 'a3'].map((uid) => rooms.take(of('a', uid, true)));
+    expect([ending, rooms.take(of('b', 'b1', true))]).toEqual([[true, false, false], true]);
+    expect(rooms.take(of('a', 'a4', false))).toBe(false);
+    rooms.leave('a1');
+    await vi.waitFor(() => expect(rooms.isWaiting('a2')).toBe(false), patience);
+    rooms.leave('a0');
+    await vi.waitFor(() => expect(rooms.isWaiting('a3')).toBe(false), patience);
+    expect([rooms.isWaiting('a4'), woken.mock.calls.length, rooms.heldBy('a')]).toEqual([true, 2, 200]);
+    rooms.leaveAll();
+    expect([rooms.heldBy('a'), rooms.heldBy('b')]).toEqual([0, 0]);
+  });
+
+  it('EDGE-RES-21 needs as much room as at its begin, with the hosts that it skipped', async () => {
+    const server = new Server({});
+    const skipped = Array.from({ length: 50 }, (_, at) => ({ node_id: `n${at}`, reason: 'Draining' as const }));
+    const all = { ...targets, skipped };
+    const store = createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]);
+    const status = await storeTargets(store, server.run, all);
+    expect(sizeInStatus({ ...server.run, status: { phase: 'Running', ...status } })).toEqual(sizeOfTargets(all));
   });
 });
 

@@ -130,10 +130,16 @@ export const memoryTable = {
     holds: 'large arguments of commands of fleet runs, as texts, until the relays of their hosts have answered',
   },
   'fleet runs under way': {
-    share: 0.045,
+    share: 0.04,
     place: 'heap',
     pools: { controllers: 1 },
     holds: 'fleet runs under way, without their output; one tenant has half of it at most',
+  },
+  'fleet runs that end': {
+    share: 0.005,
+    place: 'heap',
+    pools: { controllers: 1 },
+    holds: 'fleet runs that are cancelled or deleted while they wait for room; one tenant has half of it at most',
   },
   'script rows': { share: 0.01, place: 'heap', pools: { api: 1 }, holds: 'rows of scripts, without their code' },
   'answers of upstreams': {
