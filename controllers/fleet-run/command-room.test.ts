@@ -79,15 +79,17 @@ describe('a fleet run of a tenant that has sent nearly as many commands as its s
     await expect.poll(() => bus.problem()).toBeUndefined();
     const { privateKey: edgeKey } = generateKeyPairSync('ed25519');
     const sender = createCommandSender({ bus, clock: systemClock, edgeKey, guard: () => undefined });
-    const refused = (hosts: number, unsent: number) =>
-      refusalForRoom({ sender, clock: systemClock, views: { unsentOf: () => unsent } }, 'globex', hosts);
+    const refused = (hosts: number, unsent: number, tenant = 'globex') =>
+      refusalForRoom({ sender, clock: systemClock, views: { unsentOf: () => unsent } }, tenant, hosts);
     const free = await sender.roomFor('globex', 10_000);
     expect(free.room).toBeGreaterThan(128);
     expect(await refused(64, free.room - 64)).toBeUndefined();
-    expect((await refused(65, free.room - 64))?.message).toMatch(
-      new RegExp(`^65 commands do not fit: .* room for 64 more beside ${free.room - 64} that its runs`),
+    await expect(refused(65, free.room - 64)).rejects.toMatchObject({ why: { reason: 'BucketFull' } });
+    expect((await refused(65, 5, 'acme'))?.message).toMatch(
+      /^65 commands do not fit: .* room for 0 more beside 5 that its runs/,
     );
     expect((await refused(10_000, 0))?.message).toMatch(/so many have no room at any time: take fewer hosts$/);
+    expect((await refused(share, 1))?.message).toMatch(/back two days after those runs$/);
   });
 });
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { RefusedRun } from './begin.ts';
 import type { CommandSender } from './ports.ts';
 import type { RunViews } from './run-views.ts';
+import { NotYet } from './wait-to-begin.ts';
 
 /** Reason of a run, and code of a host: the commands of the tenant have no room. */
 export const commandShareUsed = 'CommandShareUsed' satisfies FleetRunReason;
@@ -16,7 +17,8 @@ interface RoomDeps {
 
 /**
  * Why a run over so many hosts would send a part of its commands alone; undefined: all of them fit into the share of the tenant,
- * beside those of its runs under way (ADR 0167). Throws AppError `unavailable` where the bus is away.
+ * beside those of its runs under way (ADR 0167). Throws NotYet where other tenants have the room, and AppError `unavailable` where the
+ * bus is away.
  */
 export async function refusalForRoom(
   { sender, views, clock }: RoomDeps,
@@ -26,8 +28,17 @@ export async function refusalForRoom(
   const unsent = views.unsentOf(tenant);
   const found = await sender.roomFor(tenant, hosts + unsent);
   if (found.room >= hosts + unsent) return undefined;
+  if (found.untilRoomMs === undefined && found.most >= hosts + unsent) throw new NotYet(othersHaveIt);
   return { reason: commandShareUsed, message: textOf(found, { hosts, unsent, now: clock.now() }) };
 }
+
+/** Commands of others end at times that are no business of the tenant. */
+const othersHaveIt = {
+  reason: 'BucketFull' satisfies FleetRunReason,
+  message:
+    'the commands of the run fit into the share of the tenant, and commands of other tenants have the room for now (nats.keys.maxMb)',
+  againMs: 10_000,
+};
 
 interface Wanted {
   readonly hosts: number;
@@ -35,12 +46,14 @@ interface Wanted {
   readonly now: number;
 }
 
-function textOf({ used, room, untilRoomMs }: KeyRoom, { hosts, unsent, now }: Wanted): string {
+function textOf({ used, room, untilRoomMs, most }: KeyRoom, { hosts, unsent, now }: Wanted): string {
   const left = Math.max(0, room - unsent);
   const others = unsent === 0 ? '' : ` beside ${unsent} that its runs under way have yet to send`;
-  const back =
-    untilRoomMs === undefined
+  const later =
+    hosts > most
       ? 'so many have no room at any time: take fewer hosts'
-      : `room for all of them is back at ${new Date(now + untilRoomMs).toISOString()}`;
+      : 'room for all of them is back two days after those runs';
+  const back =
+    untilRoomMs === undefined ? later : `room for all of them is back at ${new Date(now + untilRoomMs).toISOString()}`;
   return `${hosts} commands do not fit: the tenant has sent ${used} commands of hosts in two days and has room for ${left} more${others} (nats.keys.maxMb); ${back}`;
 }

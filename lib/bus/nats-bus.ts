@@ -243,4 +243,4 @@ const roomOf =
     accounts.roomFor(tenant, keys);
 
 /** A call says so where another writer came before it, which a look never meets. */
-const orNone = (room: KeyRoom | undefined): KeyRoom => room ?? { used: 0, room: 0, untilRoomMs: undefined };
+const orNone = (room: KeyRoom | undefined): KeyRoom => room ?? { used: 0, room: 0, untilRoomMs: undefined, most: 0 };

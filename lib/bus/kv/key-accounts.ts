@@ -67,7 +67,7 @@ export function createKeyAccounts(deps: KeyAccountsDeps, keysMax: number): KeyAc
 export const noAccounts: KeyAccounts = {
   tryTake: () => true,
   take: async () => undefined,
-  roomFor: async (_, keys) => ({ used: 0, room: keys, untilRoomMs: 0 }),
+  roomFor: async (_, keys) => ({ used: 0, room: keys, untilRoomMs: 0, most: Number.POSITIVE_INFINITY }),
   giveBack: () => undefined,
 };
 
@@ -123,7 +123,8 @@ class BlockAccounts implements KeyAccounts {
     const room = Math.min(keys, taken + mostOf(held, wanted) * keysInBlock);
     const ends = endsUntilRoom(held, wanted);
     const untilRoomMs = ends === undefined || ends === 0 ? ends : await store.untilEnded(tenant, ends);
-    return { used: own * keysInBlock - taken, room, untilRoomMs };
+    const most = mostOf({ own: 0, free: this.#blocksMax }, this.#blocksMax) * keysInBlock;
+    return { used: own * keysInBlock - taken, room, untilRoomMs, most };
   }
 
   giveBack(tenant: string, keys = 1): void {

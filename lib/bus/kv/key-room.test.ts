@@ -36,14 +36,14 @@ describe('the room of a tenant in a bucket', () => {
       await bucket.create(`k${key}`, key, 'acme');
       await clock.advance(10);
     }
-    expect(await bucket.roomFor('acme', 1)).toEqual({ used: 8, room: 0, untilRoomMs: 920 });
-    expect(await bucket.roomFor('acme', 3)).toEqual({ used: 8, room: 0, untilRoomMs: 940 });
-    expect(await bucket.roomFor('globex', 2)).toEqual({ used: 0, room: 1, untilRoomMs: undefined });
+    expect(await bucket.roomFor('acme', 1)).toEqual({ used: 8, room: 0, untilRoomMs: 920, most: 8 });
+    expect(await bucket.roomFor('acme', 3)).toEqual({ used: 8, room: 0, untilRoomMs: 940, most: 8 });
+    expect(await bucket.roomFor('globex', 2)).toEqual({ used: 0, room: 1, untilRoomMs: undefined, most: 8 });
     const refused = bucket.create('more', 0, 'acme');
     await expect(refused).rejects.toThrow(
       /^this tenant has its share of all cups: 8; wait until the first ends at \d{4}-/,
     );
     await clock.advance(920);
-    expect(await bucket.roomFor('acme', 1)).toEqual({ used: 7, room: 1, untilRoomMs: 0 });
+    expect(await bucket.roomFor('acme', 1)).toEqual({ used: 7, room: 1, untilRoomMs: 0, most: 8 });
   });
 });

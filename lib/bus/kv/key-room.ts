@@ -8,6 +8,8 @@ export interface KeyRoom {
   readonly room: number;
   /** When all of the wanted ones fit as keys of its own end; 0: now; undefined: not by that alone. */
   readonly untilRoomMs: number | undefined;
+  /** Keys that it may have where no other tenant has any. */
+  readonly most: number;
 }
 
 /** Blocks, or single keys: those of one tenant, and those that are free for all. */

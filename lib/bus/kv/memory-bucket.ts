@@ -72,7 +72,8 @@ class MemoryBucket<T> implements KeyValueBucket<T> {
     const ends = endsUntilRoom(held, keys);
     const last = ends === undefined ? undefined : this.#entries.get(own[ends - 1] ?? '');
     const untilRoomMs = ends === 0 ? 0 : last && last.until - this.#clock.now();
-    return { used: held.own, room: mostOf(held, keys), untilRoomMs };
+    const most = mostOf({ own: 0, free: this.#most }, this.#most);
+    return { used: held.own, room: mostOf(held, keys), untilRoomMs, most };
   }
 
   async delete(key: string, expected: number) {
