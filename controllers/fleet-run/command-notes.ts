@@ -9,6 +9,8 @@ export class CommandNotes {
   readonly #sentAt = new Map<string, number>();
   /** The same of the first try of each, whose token sets the time for all. */
   readonly #firstSentAt = new Map<string, number>();
+  /** Commands without an outcome whose claims are there: the account of the tenant has them. */
+  readonly #claimed = new Set<string>();
   #fullSince: number | undefined;
   readonly #cancelled = new Set<string>();
   readonly #unsure = new Set<string>();
@@ -34,6 +36,10 @@ export class CommandNotes {
     await this.#launches.get(node);
   }
 
+  noteClaimed(node: string): void {
+    this.#claimed.add(node);
+  }
+
   noteSending(node: string, now: number): void {
     this.#sentAt.set(node, now);
     if (!this.#firstSentAt.has(node)) this.#firstSentAt.set(node, now);
@@ -57,9 +63,8 @@ export class CommandNotes {
     this.#fullSince = undefined;
   }
 
-  /** Commands without an outcome that have left this process, or may have. */
-  get sent(): number {
-    return this.#sentAt.size;
+  get claimed(): number {
+    return this.#claimed.size;
   }
 
   /** Undefined: it has not left this process, or its outcome is known. */
@@ -69,6 +74,7 @@ export class CommandNotes {
 
   /** The outcome of the command is known. */
   noteEnded(node: string): void {
+    this.#claimed.delete(node);
     this.#sentAt.delete(node);
     this.#firstSentAt.delete(node);
   }

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import type { BusConfig } from '../../lib/bus/bus-config.ts';
 import { buckets, type EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -11,6 +12,7 @@ import { hostsNamed, startRelayPeer } from '../../test/support/relay-peer.ts';
 import { refusalForRoom } from './command-room.ts';
 import { createCommandSender } from './command-sender.ts';
 import { RunView } from './run-view.ts';
+import type { RunViews } from './run-views.ts';
 
 const config: Partial<BusConfig> = { WINDLASS_KEYS_MAX_MB: 1 };
 /** 1 MiB has room for 54 blocks of 64 commands; a tenant alone has 43 of them. */
@@ -80,7 +82,7 @@ describe('a fleet run of a tenant that has sent nearly as many commands as its s
     const { privateKey: edgeKey } = generateKeyPairSync('ed25519');
     const sender = createCommandSender({ bus, clock: systemClock, edgeKey, guard: () => undefined });
     const refused = (hosts: number, unsent: number, tenant = 'globex') =>
-      refusalForRoom({ sender, clock: systemClock, views: { unsentOf: () => unsent } }, tenant, hosts);
+      refusalForRoom({ sender, clock: systemClock }, tenant, { hosts, unsent });
     const free = await sender.roomFor('globex', 10_000);
     expect(free.room).toBeGreaterThan(128);
     expect(await refused(64, free.room - 64)).toBeUndefined();
@@ -93,9 +95,10 @@ describe('a fleet run of a tenant that has sent nearly as many commands as its s
   });
 });
 
-it('EDGE-RES-28 a run has yet to send what has not left, and nothing once it has stopped', () => {
+/** A run over four hosts. */
+function viewOf(status?: FleetRun['status']) {
   const nodes = ['a', 'b', 'c', 'd'];
-  const view = new RunView(
+  return new RunView(
     {
       clock: systemClock,
       news: {
@@ -108,20 +111,70 @@ it('EDGE-RES-28 a run has yet to send what has not left, and nothing once it has
       wake: () => undefined,
     },
     {
-      run: new FleetServer({}).run,
+      run: { ...new FleetServer({}).run, ...(status === undefined ? {} : { status }) },
       tenant: 'acme',
       targets: { resolved: nodes.map((node) => ({ node_id: node, host_uid: node, name: node })), skipped: [] },
       records: [],
-      isNew: true,
+      isNew: status === undefined,
     },
   );
+}
+
+it('EDGE-RES-28 a run has yet to send what no account has, and nothing once it has stopped', () => {
+  const view = viewOf();
   expect(view.unsent).toBe(4);
   for (const node of ['a', 'b', 'c']) view.noteLaunching(node);
   expect(view.unsent).toBe(4);
+  // The account of the tenant has them from now on, although they have not left.
+  for (const node of ['a', 'b']) view.commands.noteClaimed(node);
+  expect(view.unsent).toBe(2);
   for (const node of ['a', 'b']) view.commands.noteSending(node, 0);
   expect(view.unsent).toBe(2);
   view.noteNotStarted('c');
   expect(view.unsent).toBe(1);
   view.cancelAsDeleted();
   expect(view.unsent).toBe(0);
+});
+
+it('EDGE-RES-28 a run that another process has begun does not count again what that one had in flight', () => {
+  const view = viewOf({ phase: 'Running', in_flight: 2, open_outcomes: '0o' });
+  expect(view.unsent).toBe(1);
+  view.commands.noteClaimed('b');
+  expect(view.unsent).toBe(1);
+  view.commands.noteClaimed('d');
+  expect(view.unsent).toBe(0);
+});
+
+it('EDGE-RES-28 runs of one tenant that ask at one time begin where they fit together', {
+  timeout: 120_000,
+}, async () => {
+  await claim(nats.connect(config), 'initech', 7 * 64);
+  const [runs, each] = [4, 24];
+  const asked: (() => void)[] = [];
+  let views: RunViews | undefined;
+  const servers = Array.from({ length: runs }, () => new FleetServer({ policy: { per_target_deadline_secs: 600 } }));
+  for (const server of servers) {
+    const hosts = hostsNamed(each);
+    await startRelayPeer(nats.connect(), hosts, async () => undefined);
+    const process = nats.start(server, hosts, {
+      bus: nats.connect(config),
+      views,
+      tenantOf: () => 'initech',
+      wrapSender: (sender) => ({
+        ...sender,
+        claim: () => new Promise(() => undefined),
+        async roomFor(...of) {
+          await new Promise<void>((resolve) => void asked.push(resolve));
+          return sender.roomFor(...of);
+        },
+      }),
+    });
+    views = process.views;
+  }
+  await vi.waitFor(() => expect(asked).toHaveLength(runs), { timeout: 60_000, interval: 20 });
+  for (const go of asked) go();
+  const phases = () => servers.map(({ status: { phase, reason } }) => (phase === 'Running' ? phase : reason));
+  // One block more has 64 commands.
+  const want = ['CommandShareUsed', 'CommandShareUsed', 'Running', 'Running'];
+  await vi.waitFor(() => expect(phases().toSorted()).toEqual(want), { timeout: 60_000, interval: 20 });
 });

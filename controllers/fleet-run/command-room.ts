@@ -3,7 +3,6 @@ import type { KeyRoom } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { RefusedRun } from './begin.ts';
 import type { CommandSender } from './ports.ts';
-import type { RunViews } from './run-views.ts';
 import { NotYet } from './wait-to-begin.ts';
 
 /** Reason of a run, and code of a host: the commands of the tenant have no room. */
@@ -11,8 +10,13 @@ export const commandShareUsed = 'CommandShareUsed' satisfies FleetRunReason;
 
 interface RoomDeps {
   readonly sender: Pick<CommandSender, 'roomFor'>;
-  readonly views: Pick<RunViews, 'unsentOf'>;
   readonly clock: Clock;
+}
+
+/** Commands of a run, beside those that the other runs of its tenant have yet to send (`RunViews.wish`). */
+interface Commands {
+  readonly hosts: number;
+  readonly unsent: number;
 }
 
 /**
@@ -21,11 +25,10 @@ interface RoomDeps {
  * bus is away.
  */
 export async function refusalForRoom(
-  { sender, views, clock }: RoomDeps,
+  { sender, clock }: RoomDeps,
   tenant: string,
-  hosts: number,
+  { hosts, unsent }: Commands,
 ): Promise<RefusedRun | undefined> {
-  const unsent = views.unsentOf(tenant);
   const found = await sender.roomFor(tenant, hosts + unsent);
   if (found.room >= hosts + unsent) return undefined;
   if (found.untilRoomMs === undefined && found.most >= hosts + unsent) throw new NotYet(othersHaveIt);
@@ -40,9 +43,7 @@ const othersHaveIt = {
   againMs: 10_000,
 };
 
-interface Wanted {
-  readonly hosts: number;
-  readonly unsent: number;
+interface Wanted extends Commands {
   readonly now: number;
 }
 

@@ -80,7 +80,11 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
     isOver: () => view.signal.aborted || view.isSettled(node),
     onSend: () => view.commands.noteSending(node, deps.clock.now()),
     onFull: () => view.commands.noteFull(deps.clock.steadyMs()) >= fullPatienceMs(view),
-    onRoom: () => view.commands.noteRoom(),
+    onClaim() {
+      view.commands.noteRoom();
+      // The host of an earlier process's command may have answered meanwhile.
+      if (view.progress.outcomeOf(node) === undefined) view.commands.noteClaimed(node);
+    },
   }).catch((): Launch => ({ kind: 'unsure' }));
   if (view.signal.aborted || launched.kind === 'left') return;
   if (launched.kind === 'failed') return void reportResult(deps, view, node, launched.result);

@@ -107,7 +107,7 @@ async function launched(given: Given) {
       isOver: () => tries >= overAtTry || came.includes('over'),
       onSend: () => void (noted += 1),
       onFull: () => clock.now() - (fullSince ??= clock.now()) >= 60_000,
-      onRoom: () => (fullSince = undefined),
+      onClaim: () => (fullSince = undefined),
     },
   );
   void end.then(() => (done = true));

@@ -51,8 +51,8 @@ interface Launching {
   readonly onSend: () => void;
   /** A claim has found no room. Answers whether none has for so long that the run waits no more. */
   readonly onFull: () => boolean;
-  /** One has found room. */
-  readonly onRoom: () => void;
+  /** Its claim is there, of this process or of an earlier one. */
+  readonly onClaim: () => void;
 }
 
 /**
@@ -114,7 +114,7 @@ async function claim(deps: LaunchDeps, launching: Launching): Promise<Permit | E
   const until = launching.mayBeSent ? await launching.newUntil?.() : undefined;
   try {
     const isFirst = await deps.sender.claim(launching.command);
-    launching.onRoom();
+    launching.onClaim();
     if (!isFirst && launching.mayBeSent) return await permitAgain(deps, launching);
     return until === undefined ? { isFirst: true } : permitUntil(deps, until, claimsLost);
   } catch (error) {

@@ -123,6 +123,8 @@ export class RunView {
   #claimsBefore(records: readonly HostOutcome[]): EarlierClaims {
     const begun = records.length + (this.run.status?.in_flight ?? 0);
     const nodes = this.#targets.slice(0, begun).map(({ node_id: node }) => node);
+    // The process before this one has claimed those that were in flight.
+    for (const node of nodes) if (!this.isSettled(node)) this.commands.noteClaimed(node);
     return new EarlierClaims({
       looks: claimsToLookFor(records, nodes),
       placeOf: (node) => this.#progress.placeOf(node),
@@ -170,10 +172,10 @@ export class RunView {
     return this.#progress;
   }
 
-  /** Commands that it may send yet. */
+  /** Commands that it may send yet, and that no account has: a claim counts there. */
   get unsent(): number {
     const { isStopped, terminal } = this.#progress;
-    return isStopped ? 0 : this.#targets.length - terminal - this.commands.sent;
+    return isStopped ? 0 : this.#targets.length - terminal - this.commands.claimed;
   }
 
   /** Whether all that the log held when the view was opened has been taken in. */

@@ -25,10 +25,17 @@ interface RunViewsDeps {
   readonly wake: (key: string) => void;
 }
 
+/** A run that asks for room, and is not open yet. */
+interface Wish {
+  readonly tenant: string;
+  readonly commands: number;
+}
+
 /** The runs that this process drives. */
 export class RunViews {
   readonly #deps: RunViewsDeps;
   readonly #open = new Map<string, RunView>();
+  readonly #wishes = new Set<Wish>();
 
   constructor(deps: RunViewsDeps) {
     this.#deps = deps;
@@ -71,10 +78,21 @@ export class RunViews {
     return this.open({ run, tenant, targets, records, isNew: false });
   }
 
-  /** Commands that the runs of a tenant have yet to send. */
-  unsentOf(tenant: string): number {
+  /**
+   * Notes that a run of a tenant is about to send so many commands, until it is disposed of, and answers how many the others have yet to
+   * send. A run counts those that asked before it.
+   */
+  wish(tenant: string, commands: number): Disposable & { readonly unsent: number } {
+    const unsent = this.#unsentOf(tenant);
+    const wish = { tenant, commands };
+    this.#wishes.add(wish);
+    return { unsent, [Symbol.dispose]: () => void this.#wishes.delete(wish) };
+  }
+
+  #unsentOf(tenant: string): number {
     let unsent = 0;
     for (const view of this.#open.values()) if (view.tenant === tenant) unsent += view.unsent;
+    for (const wish of this.#wishes) if (wish.tenant === tenant) unsent += wish.commands;
     return unsent;
   }
 

@@ -35,7 +35,7 @@ export interface StartDeps extends FinishDeps, AskSurroundingsDeps {
   readonly store: Pick<OutputStore, 'put'>;
   readonly fleetCapable: FleetCapable;
   readonly sender: Pick<CommandSender, 'roomFor'>;
-  readonly views: Pick<RunViews, 'close' | 'takeRoom' | 'isWaiting' | 'open' | 'unsentOf'>;
+  readonly views: Pick<RunViews, 'close' | 'takeRoom' | 'isWaiting' | 'open' | 'wish'>;
   /** Undefined: commands can be sent. Else why not. */
   readonly problem?: RefusedRun | undefined;
 }
@@ -57,7 +57,10 @@ async function beginFor(deps: StartDeps, run: FleetRun, tenant: string): Promise
   if (deps.views.isWaiting(run.metadata.uid ?? '')) throw new NotYet(noRoom);
   const begun = await beginSurely(deps, run, await isCapable(deps, tenant, run));
   if (begun.kind === 'refused') return refuseInTime(deps, run, begun.why, begun.targets);
-  const full = await answerOf(refusalForRoom(deps, tenant, begun.targets.resolved.length), 'bus');
+  const hosts = begun.targets.resolved.length;
+  // Until the run is open, or is refused: others that ask meanwhile count it.
+  using wish = deps.views.wish(tenant, hosts);
+  const full = await answerOf(refusalForRoom(deps, tenant, { hosts, unsent: wish.unsent }), 'bus');
   if (full !== undefined) return refuse(deps, run, full, begun.targets);
   if (!deps.views.takeRoom(run, tenant, viewBytes(run, sizeOfTargets(begun.targets)))) throw new NotYet(noRoom);
   const now = deps.clock.now();

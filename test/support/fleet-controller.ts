@@ -146,6 +146,7 @@ export class FleetServer {
 /** A process of the controllers. */
 export interface FleetProcess {
   readonly facts: Fact[];
+  readonly views: RunViews;
   /** Reasons of the Events that it wrote. */
   readonly events: string[];
   /** Hosts as the cache has them from now on. */
@@ -171,6 +172,8 @@ interface FleetControllerFacts {
   /** Turns of what is read for runs. */
   readonly heapTurns?: PartTurns;
   readonly onTheWay?: FairPool;
+  /** Those of another process: its runs and those of this one count together. */
+  readonly views?: RunViews | undefined;
   /** Faults on the way to the hosts, and in what is said in their place. */
   readonly wrapSender?: (sender: CommandSender) => CommandSender;
   readonly wrapNews?: (news: NewsWriter) => NewsWriter;
@@ -186,6 +189,7 @@ interface FleetControllerFacts {
 }
 
 const same = <T>(value: T): T => value;
+const either = <T>(given: T | undefined, own: T): T => given ?? own;
 
 /** As the cache of the controllers keeps it. */
 const slimmed = (run: FleetRun | undefined): FleetRun | undefined => run && slimFleetRun(run);
@@ -223,7 +227,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   const heapTurns = given.heapTurns ?? createPartTurns(clock);
   const onTheWay = given.onTheWay ?? createArgumentPool(clock);
   const rooms = given.rooms ?? new ViewRooms(clock);
-  const views = new RunViews({
+  const ownViews = new RunViews({
     clock,
     store,
     newsReader: createNewsReader({ bus, clock, turns: createTurnGate() }),
@@ -234,6 +238,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     serveRecords: serveOpenRecords(bus),
     wake: (key) => controller.queue.add(key),
   });
+  const views = either(given.views, ownViews);
   const reconcile = createFleetRunReconcile({
     ...drive,
     kube,
@@ -268,6 +273,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   controller.queue.add('tenant-acme/run');
   return {
     facts,
+    views,
     events,
     see: (now) => cache.replaceAll(now.map(slimEdgeHost), '2'),
     wake: () => controller.queue.add('tenant-acme/run'),

@@ -117,7 +117,7 @@ function handingOver(sender: Sender): (command: FleetCommand) => Promise<unknown
         isOver: () => false,
         onSend: () => undefined,
         onFull: () => false,
-        onRoom: () => undefined,
+        onClaim: () => undefined,
       },
     );
 }
