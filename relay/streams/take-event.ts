@@ -141,7 +141,8 @@ async function takeChunk(
   if (claim === undefined || claim.record.ended === true) return;
   const { tenant, run, node_id: nodeId } = claim.record;
   const of = { tenant, run, node_id: nodeId, command_id: commandId, at: new Date(deps.clock.now()).toISOString() };
-  for (const kept of passOn(stream, commandId, chunkOf(kind))) {
+  const output = { commandId, chunk: chunkOf(kind), nowMs: deps.clock.steadyMs() };
+  for (const kept of passOn(stream, output)) {
     const id = newUuid();
     await atBus(deps, tenant, () => deps.results.publish({ kind: 'progress', ...of, chunk: kept }, id));
   }

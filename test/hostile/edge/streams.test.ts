@@ -322,6 +322,26 @@ describe('output of a command', () => {
   });
 });
 
+describe('output of 257 commands in flight', () => {
+  it('EDGE-FLOW-10 gives none of them more than its 64 KiB', async () => {
+    const stream = await world.connected(relay.client, host);
+    const all = await Promise.all(Array.from({ length: 257 }, () => world.claim(host)));
+    const write = (of: (typeof all)[number] | undefined, bytes: number): void =>
+      void stream.send(
+        'commandProgress',
+        fields(field(2, of?.commandId ?? ''), field(3, field(1, Buffer.alloc(bytes, 'x')))),
+      );
+    const [first] = all;
+    const last = all.at(-1);
+    if (first === undefined || last === undefined) throw new Error('no commands');
+    write(first, 65_536);
+    for (const claimed of all.slice(1)) write(claimed, 1);
+    write(first, 1);
+    expect(await world.news(first, 2)).toMatchObject([{ chunk: { stream: 'stdout' } }, { chunk: { cut: true } }]);
+    expect(await world.news(last, 1)).toMatchObject([{ chunk: { cut: true } }]);
+  }, 60_000);
+});
+
 describe('a host that is revoked in mid-command', () => {
   it('EDGE-FLOW-18 EDGE-FLOW-11 reports nothing any more, and comes back nowhere', async () => {
     const other = await world.relay();
