@@ -61,7 +61,7 @@ async function beginFor(deps: StartDeps, run: FleetRun, tenant: string): Promise
   // Until the run is open, or is refused: others that ask meanwhile count it.
   using wish = deps.views.wish(tenant, hosts);
   const full = await answerOf(refusalForRoom(deps, tenant, { hosts, unsent: wish.unsent }), 'bus');
-  if (full !== undefined) return refuse(deps, run, full, begun.targets);
+  if (full !== undefined) return await refuse(deps, run, full, begun.targets);
   if (!deps.views.takeRoom(run, tenant, viewBytes(run, sizeOfTargets(begun.targets)))) throw new NotYet(noRoom);
   const now = deps.clock.now();
   const held = await hold(deps, run);
