@@ -172,6 +172,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'relay/rpc/rotate-limit.ts': 'proofs, and reads and writes of hosts',
   'relay/streams/entries.ts': 'writes',
   'relay/streams/host-states.ts': 'calls',
+  'relay/streams/payload.ts': 'fields of one turn of the event loop',
   'relay/streams/silent-hosts.ts': 'writes',
   'relay/streams/take-event.ts': 'turns at the bus',
   'relay/streams/tenant-streams.ts': 'streams',
