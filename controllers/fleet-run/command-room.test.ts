@@ -173,7 +173,7 @@ it('EDGE-RES-28 runs of one tenant that ask at one time begin where they fit tog
   }
   await vi.waitFor(() => expect(asked).toHaveLength(runs), { timeout: 60_000, interval: 20 });
   for (const go of asked) go();
-  const phases = () => servers.map(({ status: { phase, reason } }) => (phase === 'Running' ? phase : reason));
+  const phases = () => servers.map(({ status: { phase, reason } }) => (phase === 'Running' ? phase : (reason ?? '')));
   // One block more has 64 commands.
   const want = ['CommandShareUsed', 'CommandShareUsed', 'Running', 'Running'];
   await vi.waitFor(() => expect(phases().toSorted((a, b) => a.localeCompare(b))).toEqual(want), {
