@@ -9,8 +9,8 @@ import { openStage, type Stage } from '../harness/stage.ts';
 import { makeTestNamespace } from '../harness/test-namespace.ts';
 import { waitForView } from '../harness/wait.ts';
 
-/** Half of those that a state may have: as many bare pods run beside them. */
-const stepsOfState = 25;
+/** As many as a state may have: with fewer, the time of one pod decides the ratio. */
+const stepsOfState = 50;
 const stubbornSteps = 5;
 /** Times as long as bare pods that are deleted at the same moment on the same nodes: nodes and machine count for both. */
 const ratioMost = 1.5;
