@@ -79,33 +79,33 @@ describe('requests that wait for a provider', () => {
     const { outcome } = world(['one']);
     const first = outcome();
     await servers.one.came(1);
-    const told: unknown[] = [];
+    const heard: unknown[] = [];
     const onWait: ModelRequest['onWait'] = ({ provider, isResting }) => {
-      told.push([provider, isResting()]);
+      heard.push([provider, isResting()]);
       const over = new DisposableStack();
-      over.defer(() => void told.push('over'));
+      over.defer(() => void heard.push('over'));
       return over;
     };
     const second = outcome({ onWait });
-    await vi.waitFor(() => expect(told).toEqual([['one', false]]));
+    await vi.waitFor(() => expect(heard).toEqual([['one', false]]));
     release();
     expect([await first, await second]).toEqual(['one', 'one']);
-    expect(told).toEqual([['one', false], 'over']);
+    expect(heard).toEqual([['one', false], 'over']);
   });
 
   it('say that they wait while the provider has a pause', async () => {
     servers.one.answerWith(refuse(503), ok);
     const { outcome, clock } = world(['one'], { max_retries: 1, retry_delay_ms: 1_000 });
-    const told: boolean[] = [];
+    const heard: boolean[] = [];
     const asked = outcome({
       onWait: ({ isResting }) => {
-        told.push(isResting());
+        heard.push(isResting());
         return new DisposableStack();
       },
     });
     await vi.waitFor(async () => {
       await clock.advance(1_000);
-      expect(told).toEqual([false, true, false]);
+      expect(heard).toEqual([false, true, false]);
     });
     expect(await asked).toBe('one');
   });

@@ -210,7 +210,7 @@ describe('an object of some thousand levels', () => {
     },
   );
 
-  it('is no revision of ours, whoever made it under the name of one', () => {
+  it('is no revision of ours, under the name of one as well', () => {
     const ours = revisionOf({ ...workflow, metadata: { name: 'w', namespace: 'tenant-acme', uid: 'u' } });
     expect(ours.metadata.annotations).toHaveProperty([annotations.specHash]);
     const spec = { ...workflow.spec, context: { a: nested(serverLevels) } };

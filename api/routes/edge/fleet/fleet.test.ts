@@ -121,7 +121,7 @@ describe('EDGE-REST-28 a start with a key', () => {
     return one.all().at(-1)?.metadata.name ?? '';
   };
 
-  it('has a name that follows from its caller and key, and that the API server takes from nobody else', async () => {
+  it('has a name that follows from its caller and key, and that the API server takes from no other writer', async () => {
     const name = await nameWith({ 'idempotency-key': 'k' });
     expect(name).toBe(await nameWith({ 'idempotency-key': 'k' }));
     expect(refused.some((pattern) => pattern.test(name))).toBe(true);
