@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** Counts work that was done; resolves in a later turn of the event loop where one turn has had enough. */
-type LoopTurns = (work: number) => Promise<void>;
+export type LoopTurns = (work: number) => Promise<void>;
 
 /** Spreads long work over turns of the event loop, so that other requests are served in between. */
 export function createLoopTurns(workPerTurn: number): LoopTurns {

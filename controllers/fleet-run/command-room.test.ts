@@ -4,8 +4,8 @@ import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import type { BusConfig } from '../../lib/bus/bus-config.ts';
 import { buckets, type EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { type CommandRecord, edgeBuckets } from '../../lib/edge/index.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
+import { claimCommands } from '../../test/support/claimed-commands.ts';
 import { FleetServer } from '../../test/support/fleet-controller.ts';
 import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { hostsNamed, startRelayPeer } from '../../test/support/relay-peer.ts';
@@ -24,13 +24,7 @@ const nats = useFleetControllers();
 /** Claims of commands of a tenant, by a process of their own. */
 async function claim(bus: EventBus, tenant: string, count: number): Promise<void> {
   while (bus.problem() !== undefined) await systemClock.sleep(10);
-  const commands = bus.bucket<CommandRecord>(edgeBuckets.commands);
-  const record = { run: 'r', node_id: 'n', tenant, tool: 't', deadline: new Date().toISOString() };
-  const keys = Array.from({ length: count }, (_, index) => `${tenant}-${index}`).values();
-  const lanes = Array.from({ length: 32 }, async () => {
-    for (const key of keys) await commands.create(key, record, tenant);
-  });
-  await Promise.all(lanes);
+  await claimCommands(bus, tenant, count);
 }
 
 async function runOver(count: number) {

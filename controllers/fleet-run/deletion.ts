@@ -14,7 +14,7 @@ import { isHeld, letGo } from './finalizer.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { RunView } from './run-view.ts';
 import type { RunViews } from './run-views.ts';
-import { sizeInStatus, viewBytes } from './view-bytes.ts';
+import { sizeInStatus } from './view-bytes.ts';
 
 export interface LeaveDeps extends DriveDeps {
   readonly views: RunViews;
@@ -69,7 +69,7 @@ async function takeUp(deps: LeaveDeps, cached: FleetRun): Promise<Ending> {
   if (run === undefined || phase === 'Ended' || startedAt === undefined) return { kind: 'over' };
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
   if (tenant === undefined) return { kind: 'open', commands, why: 'the namespace is no tenant' };
-  if (!deps.views.takeRoom(run, tenant, viewBytes(run, sizeInStatus(run))))
+  if (!deps.views.takeRoom(run, tenant, sizeInStatus(run)))
     return { kind: 'open', commands, why: 'the controllers have no room for the run' };
   return goOn(deps, await deps.views.reopen(run, tenant));
 }

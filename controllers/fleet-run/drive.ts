@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { EdgeOutcome, RecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
-import { createLoopTurns } from '../../lib/loop-turns.ts';
+import { createLoopTurns, type LoopTurns } from '../../lib/loop-turns.ts';
 import type { FleetDecision } from '../../lib/fleet/plan.ts';
 import { tryPaced } from '../../lib/retry.ts';
 import { cancel } from './cancel.ts';
@@ -32,7 +32,7 @@ export interface DriveDeps {
 export async function drive(deps: DriveDeps, view: RunView): Promise<FleetDecision> {
   const decision = view.progress.next(deps.clock.steadyMs());
   const spend = createLoopTurns(fleetRunLimits.begunPerTurn);
-  const areAll = await handOverAll(deps, view, decision.commands);
+  const areAll = await handOverAll(deps, view, decision.commands, spend);
   for (const node of decision.probes) await probe(deps, view, node);
   // An earlier process may have sent the others.
   if (areAll) view.noteProbed();
@@ -49,8 +49,12 @@ export async function drive(deps: DriveDeps, view: RunView): Promise<FleetDecisi
 }
 
 /** False where some have to wait for the next decision: there are too many at one time, or news have stopped the run meanwhile. */
-async function handOverAll(deps: DriveDeps, view: RunView, nodes: readonly string[]): Promise<boolean> {
-  const spend = createLoopTurns(fleetRunLimits.begunPerTurn);
+async function handOverAll(
+  deps: DriveDeps,
+  view: RunView,
+  nodes: readonly string[],
+  spend: LoopTurns,
+): Promise<boolean> {
   for (const node of nodes) {
     if (view.signal.aborted || view.progress.isStopped || view.holdBack()) return false;
     handOver(deps, view, node);

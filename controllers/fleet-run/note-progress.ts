@@ -1,4 +1,3 @@
-import type { FleetRunReason } from '../../crds/conditions.ts';
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import type { RefusedRun } from './begin.ts';
 import { type FinishDeps, write } from './finish.ts';
@@ -6,7 +5,7 @@ import type { RecordStore } from './record-parts.ts';
 import { storeRecords } from './records.ts';
 import type { RunView } from './run-view.ts';
 import { statusWith } from './status.ts';
-import { isRefused } from './wait-to-begin.ts';
+import { isRefused, notStored } from './wait-to-begin.ts';
 
 type NoteDeps = Pick<FinishDeps, 'kube' | 'runs' | 'clock'> & RecordStore;
 
@@ -28,9 +27,7 @@ export async function keepRecords(deps: NoteDeps, run: FleetRun, view: RunView, 
   } catch (error) {
     if (!isRefused(error)) throw error;
     view.waiting.noteStorable(false);
-    const reason = 'RecordNotStored' satisfies FleetRunReason;
-    const message = `the run waits until its outcomes can be stored: ${error.serverMessage}`;
-    return { count: 0, fields: {}, why: { reason, message } };
+    return { count: 0, fields: {}, why: notStored('outcomes', error) };
   }
 }
 

@@ -3,9 +3,8 @@ import { connect } from '@nats-io/transport-node';
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import type { BusConfig } from '../../lib/bus/bus-config.ts';
-import type { EventBus } from '../../lib/bus/index.ts';
-import { type CommandRecord, edgeBuckets } from '../../lib/edge/index.ts';
 import { startTestBus } from '../../test/nats/test-bus.ts';
+import { claimCommands } from '../../test/support/claimed-commands.ts';
 import { FleetServer, startFleetController } from '../../test/support/fleet-controller.ts';
 import { hostsNamed, startRelayPeer } from '../../test/support/relay-peer.ts';
 
@@ -14,17 +13,6 @@ const config: Partial<BusConfig> = { WINDLASS_KEYS_MAX_MB: 1 };
 const block = 64;
 const { privateKey: edgeKey } = generateKeyPairSync('ed25519');
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 50 });
-
-/** A tenant claims so many commands. */
-async function claim(bus: EventBus, tenant: string, count: number): Promise<void> {
-  const commands = bus.bucket<CommandRecord>(edgeBuckets.commands);
-  const record = { run: 'r', node_id: 'n', tenant, tool: 't', deadline: new Date().toISOString() };
-  const keys = Array.from({ length: count }, (_, index) => `${tenant}-${index}`).values();
-  const lanes = Array.from({ length: 32 }, async () => {
-    for (const key of keys) await commands.create(key, record, tenant);
-  });
-  await Promise.all(lanes);
-}
 
 it('EDGE-RES-28 a fleet run of a tenant without commands waits where others have the room, and runs when it is back', {
   timeout: 120_000,
@@ -38,7 +26,7 @@ it('EDGE-RES-28 a fleet run of a tenant without commands waits where others have
     ['b', 8],
     ['c', 2],
   ] as const)
-    await claim(bus, tenant, blocks * block);
+    await claimCommands(bus, tenant, blocks * block);
   const hosts = hostsNamed(2 * block);
   const peer = await startRelayPeer(bus, hosts, async () => ({ outcome: 'ok', exit_code: 0, duration_ms: 5 }));
   const server = new FleetServer({ policy: { max_concurrency: 64 } });

@@ -17,7 +17,7 @@ import { recordsDue } from './records.ts';
 import type { RunView } from './run-view.ts';
 import { endRevoked } from './stand-in-results.ts';
 import { fixTargets, type StartDeps } from './start.ts';
-import { sizeInStatus, viewBytes } from './view-bytes.ts';
+import { sizeInStatus } from './view-bytes.ts';
 import { waitForRoom } from './waiting-runs.ts';
 
 interface FleetRunDeps extends LeaveDeps, Omit<StartDeps, keyof LeaveDeps | 'store'>, RecordStore {
@@ -67,7 +67,7 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileRe
     return undefined;
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
   if (tenant === undefined) return { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: 'NotATenant' };
-  if (!deps.views.takeRoom(run, tenant, viewBytes(run, sizeInStatus(run)))) return waitForRoom(deps, run);
+  if (!deps.views.takeRoom(run, tenant, sizeInStatus(run))) return waitForRoom(deps, run);
   try {
     // One that an older version began is not held yet.
     await deps.views.reopen(await hold(deps, run), tenant);

@@ -7,6 +7,7 @@ import type { PartTurns } from './part-turns.ts';
 import type { NewsReader } from './ports.ts';
 import type { KeepArgs } from './run-arguments.ts';
 import { RunView, type ViewFacts } from './run-view.ts';
+import { viewBytes, type ViewSize } from './view-bytes.ts';
 import type { ViewRooms } from './view-rooms.ts';
 
 interface RunViewsDeps {
@@ -47,9 +48,10 @@ export class RunViews {
   }
 
   /** Takes room for the view of a run, and answers whether there was some; else the run waits in line, and is woken. */
-  takeRoom(run: FleetRun, tenant: string, bytes: number): boolean {
+  takeRoom(run: FleetRun, tenant: string, size: ViewSize): boolean {
     const { name, namespace = '', uid = '' } = run.metadata;
     const { rooms, wake } = this.#deps;
+    const bytes = viewBytes(run, size);
     return rooms.take({ uid, tenant, bytes, isEnding: isEnding(run), wake: () => wake(`${namespace}/${name}`) });
   }
 

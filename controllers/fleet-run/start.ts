@@ -23,7 +23,7 @@ import { storeTargets } from './records.ts';
 import type { RunViews } from './run-views.ts';
 import { statusWith } from './status.ts';
 import { answerOf, isRefused, NotYet, storedOr, waitToBegin } from './wait-to-begin.ts';
-import { sizeOfTargets, viewBytes } from './view-bytes.ts';
+import { sizeOfTargets } from './view-bytes.ts';
 import { noRoom } from './waiting-runs.ts';
 
 export interface StartDeps extends FinishDeps, AskSurroundingsDeps {
@@ -62,7 +62,7 @@ async function beginFor(deps: StartDeps, run: FleetRun, tenant: string): Promise
   using wish = deps.views.wish(tenant, hosts);
   const full = await answerOf(refusalForRoom(deps, tenant, { hosts, unsent: wish.unsent }), 'bus');
   if (full !== undefined) return await refuse(deps, run, full, begun.targets);
-  if (!deps.views.takeRoom(run, tenant, viewBytes(run, sizeOfTargets(begun.targets)))) throw new NotYet(noRoom);
+  if (!deps.views.takeRoom(run, tenant, sizeOfTargets(begun.targets))) throw new NotYet(noRoom);
   const now = deps.clock.now();
   const held = await hold(deps, run);
   const status = statusWith(held, now, {

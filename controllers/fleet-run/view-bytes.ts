@@ -16,7 +16,7 @@ const price = {
 } as const;
 
 /** The size of what a view is made of. */
-interface ViewSize {
+export interface ViewSize {
   readonly hosts: number;
   /** Bytes of the targets as JSON, with the hosts that were skipped. */
   readonly targetBytes: number;

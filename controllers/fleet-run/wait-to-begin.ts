@@ -54,13 +54,15 @@ export async function storedOr<T>(storing: Promise<T>): Promise<T> {
     return await storing;
   } catch (error) {
     if (!isRefused(error)) throw error;
-    const reason = 'RecordNotStored' satisfies FleetRunReason;
-    throw new NotYet(
-      { reason, message: `the run waits until its targets can be stored: ${error.serverMessage}` },
-      error,
-    );
+    throw new NotYet(notStored('targets', error), error);
   }
 }
+
+/** Why a run waits whose targets or outcomes the API server stores nowhere. */
+export const notStored = (what: 'targets' | 'outcomes', { serverMessage }: KubeError): RefusedRun => ({
+  reason: 'RecordNotStored' satisfies FleetRunReason,
+  message: `the run waits until its ${what} can be stored: ${serverMessage}`,
+});
 
 /** Whether the API server stores nothing here. */
 export const isRefused = (error: unknown): error is KubeError => error instanceof KubeError && error.status === 403;
