@@ -7,8 +7,8 @@ import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { type FleetProcess, FleetServer } from '../../test/support/fleet-controller.ts';
 import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { hostsNamed, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
+import type { CommandSender } from './commands/command.ts';
 import { fleetRunLimits } from './limits.ts';
-import type { CommandSender } from './ports.ts';
 
 const nats = useFleetControllers();
 const { start } = nats;

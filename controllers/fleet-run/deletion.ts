@@ -9,15 +9,15 @@ import { tryPaced } from '../../lib/retry.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
-import { type DriveDeps, drive } from './drive.ts';
+import { type DriveDeps, drive } from './drive/drive.ts';
 import { isHeld, letGo } from './finalizer.ts';
 import { fleetRunLimits } from './limits.ts';
-import type { RunView } from './run-view.ts';
-import type { RunViews } from './run-views.ts';
-import { sizeInStatus } from './view-bytes.ts';
+import { sizeInStatus } from './view/heap-bytes.ts';
+import type { OpenViews } from './view/open-views.ts';
+import type { RunView } from './view/run-view.ts';
 
 export interface LeaveDeps extends DriveDeps {
-  readonly views: RunViews;
+  readonly views: OpenViews;
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
   readonly runs: Pick<CacheReader<FleetRun>, 'remember'>;
   readonly events: EventRecorder;

@@ -11,8 +11,8 @@ import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { endFact } from './facts.ts';
 import { letGo } from './finalizer.ts';
-import type { RunViews } from './run-views.ts';
 import { endedStatus, type RunEnd } from './status.ts';
+import type { OpenViews } from './view/open-views.ts';
 
 export interface FinishDeps {
   readonly kube: Pick<KubeClient, 'get' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
@@ -20,7 +20,7 @@ export interface FinishDeps {
   readonly events: EventRecorder;
   readonly facts: FactSink;
   readonly runs: Pick<CacheReader<FleetRun>, 'remember'>;
-  readonly views: Pick<RunViews, 'close'>;
+  readonly views: Pick<OpenViews, 'close'>;
 }
 
 export const noSummary = { ok: 0, err: 0, timed_out: 0, cancelled: 0, not_started: 0 } as const;

@@ -13,20 +13,21 @@ import { onGone } from '../runtime/on-gone.ts';
 import { createVerdictReads } from '../runtime/verdict-reads.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
-import { createHostLists } from './ask-surroundings.ts';
+import { createHostLists } from './begin/ask-surroundings.ts';
+import { createCommandSender } from './commands/command-sender.ts';
+import type { CommandSender } from './commands/command.ts';
+import { createArgumentPool, createKeepArgs } from './commands/run-arguments.ts';
 import { abandon } from './deletion.ts';
-import type { DriveDeps } from './drive.ts';
+import type { DriveDeps } from './drive/drive.ts';
+import { createHeapTurns } from './heap-turns.ts';
 import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informers.ts';
-import { createCommandSender, createNewsReader } from './command-sender.ts';
 import { fleetRunLimits } from './limits.ts';
-import { serveOpenRecords } from './open-records.ts';
-import { createPartTurns } from './part-turns.ts';
-import type { CommandSender } from './ports.ts';
 import { createFleetRunReconcile } from './reconcile.ts';
-import type { RecordStore } from './record-parts.ts';
-import { createArgumentPool, createKeepArgs } from './run-arguments.ts';
-import { RunViews } from './run-views.ts';
-import { ViewRooms } from './view-rooms.ts';
+import type { RecordStore } from './record/record-parts.ts';
+import { HeapRoom } from './view/heap-room.ts';
+import { createNewsReader } from './view/news-reader.ts';
+import { OpenViews } from './view/open-views.ts';
+import { serveOpenRecords } from './view/serve-records.ts';
 
 export const fleetRunModule = defineModule({
   kind: 'FleetRun',
@@ -35,7 +36,7 @@ export const fleetRunModule = defineModule({
   reconcile(context) {
     const { kube, clock, logger, events, facts, tenants, readTenant, bus, informers, whileLeading } = context;
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
-    const records: RecordStore = { store: createConfigMapStore(kube), heapTurns: createPartTurns(clock) };
+    const records: RecordStore = { store: createConfigMapStore(kube), heapTurns: createHeapTurns(clock) };
     const views = viewsOf(context, records);
     const leaving = new Map<string, number>();
     // A process that no longer leads has an outdated view of a run.
@@ -75,14 +76,14 @@ export const fleetRunModule = defineModule({
 function viewsOf(
   { kube, bus, clock, turns, wake }: Services & { readonly wake: (key: string) => void },
   records: RecordStore,
-): RunViews {
-  return new RunViews({
+): OpenViews {
+  return new OpenViews({
     ...records,
     clock,
     newsReader: createNewsReader({ bus, clock, turns }),
     outputs: createFairPool({ size: fleetRunLimits.outputBytes, clock }),
     keepArgs: createKeepArgs({ kube, heapTurns: records.heapTurns, onTheWay: createArgumentPool(clock) }),
-    rooms: new ViewRooms(clock),
+    rooms: new HeapRoom(clock),
     serveRecords: serveOpenRecords(bus),
     wake,
   });

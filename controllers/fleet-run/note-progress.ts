@@ -1,11 +1,10 @@
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
-import type { RefusedRun } from './begin.ts';
 import { type FinishDeps, write } from './finish.ts';
-import type { RecordStore } from './record-parts.ts';
-import { storeRecords } from './records.ts';
-import type { RunView } from './run-view.ts';
-import { statusWith } from './status.ts';
-import { isRefused, notStored } from './wait-to-begin.ts';
+import { isNotStored, notStored } from './record/not-stored.ts';
+import type { RecordStore } from './record/record-parts.ts';
+import { storeRecords } from './record/store-records.ts';
+import { type StatedReason, statusWith } from './status.ts';
+import type { RunView } from './view/run-view.ts';
 
 type NoteDeps = Pick<FinishDeps, 'kube' | 'runs' | 'clock'> & RecordStore;
 
@@ -15,18 +14,18 @@ interface Kept {
   readonly count: number;
   readonly fields: Partial<FleetRunStatus>;
   /** Why none of them is. */
-  readonly why?: RefusedRun;
+  readonly why?: StatedReason;
 }
 
 /** Stores so many of the oldest outcomes. Where the API server stores none, such as for want of room in a quota, they wait on. */
 export async function keepRecords(deps: NoteDeps, run: FleetRun, view: RunView, count: number): Promise<Kept> {
   try {
-    const fields = await storeRecords(deps, run, view.waiting.all.slice(0, count));
-    view.waiting.noteStorable(true);
+    const fields = await storeRecords(deps, run, view.unstored.all.slice(0, count));
+    view.unstored.noteStorable(true);
     return { count, fields };
   } catch (error) {
-    if (!isRefused(error)) throw error;
-    view.waiting.noteStorable(false);
+    if (!isNotStored(error)) throw error;
+    view.unstored.noteStorable(false);
     return { count: 0, fields: {}, why: notStored('outcomes', error) };
   }
 }

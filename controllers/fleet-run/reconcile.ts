@@ -6,19 +6,19 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { fleetRuns } from '../../lib/kinds.ts';
 import { findAgain } from '../../lib/kube/index.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
+import { start, type StartDeps } from './begin/start.ts';
 import { abandon, type LeaveDeps, leave } from './deletion.ts';
-import { drive } from './drive.ts';
-import { afterEnd, finish, noSummary } from './finish.ts';
+import { drive } from './drive/drive.ts';
+import { endRevoked } from './drive/stand-in-results.ts';
 import { hold, isHeld } from './finalizer.ts';
+import { afterEnd, finish, noSummary } from './finish.ts';
 import { fleetRunLimits } from './limits.ts';
 import { keepRecords, noteProgress } from './note-progress.ts';
-import type { RecordStore } from './record-parts.ts';
-import { recordsDue } from './records.ts';
-import type { RunView } from './run-view.ts';
-import { endRevoked } from './stand-in-results.ts';
-import { fixTargets, type StartDeps } from './start.ts';
-import { sizeInStatus } from './view-bytes.ts';
-import { waitForRoom } from './waiting-runs.ts';
+import type { RecordStore } from './record/record-parts.ts';
+import { recordsDue } from './record/store-records.ts';
+import { sizeInStatus } from './view/heap-bytes.ts';
+import type { RunView } from './view/run-view.ts';
+import { waitForRoom } from './wait-for-room.ts';
 
 interface FleetRunDeps extends LeaveDeps, Omit<StartDeps, keyof LeaveDeps | 'store'>, RecordStore {
   readonly kube: StartDeps['kube'];
@@ -39,7 +39,7 @@ export function createFleetRunReconcile(deps: FleetRunDeps) {
     }
     const { phase, started_at: startedAt } = run.status ?? {};
     if (phase === 'Ended') return afterEnd(deps, run);
-    return startedAt === undefined ? start(deps, run) : follow(deps, run);
+    return startedAt === undefined ? startOnce(deps, run) : follow(deps, run);
   };
 }
 
@@ -50,21 +50,24 @@ async function follow(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileResul
   return view.isCaughtUp && !view.isAbandoned ? goOn(deps, run, view) : undefined;
 }
 
-/** Begins a run, unless the cache is behind: another process may have begun it, and have sent commands. */
-async function start(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileResult> {
-  const run = await findAgain(deps.kube, fleetRuns, cached);
-  // The cache is behind; it wakes the run when it has seen as much.
-  if (run === undefined || run.metadata.deletionTimestamp !== undefined) return undefined;
-  if (run.status?.phase === 'Ended') return undefined;
-  return run.status?.started_at === undefined ? fixTargets(deps, run) : follow(deps, run);
+/** Starts a run, unless the cache is behind: another process may have begun it, and have sent commands. */
+async function startOnce(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileResult> {
+  const run = await newest(deps, cached);
+  if (run === undefined) return undefined;
+  return run.status?.started_at === undefined ? start(deps, run) : follow(deps, run);
+}
+
+/** The run as the API server has it. Undefined where it is over: the cache wakes it when it has seen as much. */
+async function newest({ kube }: FleetRunDeps, cached: FleetRun): Promise<FleetRun | undefined> {
+  const run = await findAgain(kube, fleetRuns, cached);
+  const isOver = run?.metadata.deletionTimestamp !== undefined || run?.status?.phase === 'Ended';
+  return isOver ? undefined : run;
 }
 
 /** Another process, or this one before it lost the lease, has begun the run. */
 async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileResult> {
-  const run = await findAgain(deps.kube, fleetRuns, cached);
-  // The cache is behind; it wakes the run when it has seen as much.
-  if (run === undefined || run.metadata.deletionTimestamp !== undefined || run.status?.phase === 'Ended')
-    return undefined;
+  const run = await newest(deps, cached);
+  if (run === undefined) return undefined;
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
   if (tenant === undefined) return { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: 'NotATenant' };
   if (!deps.views.takeRoom(run, tenant, sizeInStatus(run))) return waitForRoom(deps, run);
@@ -106,7 +109,7 @@ async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<R
 /** A status whose answer was lost has a part that this process would store again. Parts have the oldest outcomes, in their order. */
 function noteParts({ status }: FleetRun, view: RunView): void {
   const stored = (status?.per_node_ref ?? []).reduce((sum, { nodes }) => sum + nodes, 0);
-  const unknown = stored - view.waiting.stored;
+  const unknown = stored - view.unstored.stored;
   if (unknown > 0) view.noteStored(unknown);
 }
 
@@ -128,7 +131,7 @@ const cancelOf = (run: FleetRun, { run: read }: RunView) => ({
 async function note(deps: FleetRunDeps, run: FleetRun, view: RunView, fields: Partial<FleetRunStatus>): Promise<void> {
   const now = deps.clock.steadyMs();
   view.noteStatus(now);
-  const kept = await keepRecords(deps, run, view, recordsDue(run, view.waiting, now));
+  const kept = await keepRecords(deps, run, view, recordsDue(run, view.unstored, now));
   await noteProgress(deps, run, view, { fields, kept });
 }
 
@@ -140,7 +143,7 @@ interface Ending {
 /** Ends a run with all outcomes in its record. One whose record cannot be stored says so, and waits: an end without them would lose them. */
 async function endWhole(deps: FleetRunDeps, run: FleetRun, view: RunView, ending: Ending): Promise<ReconcileResult> {
   const { fields } = ending;
-  const kept = await keepRecords(deps, run, view, view.waiting.all.length);
+  const kept = await keepRecords(deps, run, view, view.unstored.all.length);
   if (kept.why === undefined)
     return end(deps, run, { ...ending.end, cutHosts: view.cutHosts }, { ...fields, ...kept.fields });
   await noteProgress(deps, run, view, { fields, kept });

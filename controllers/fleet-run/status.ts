@@ -3,15 +3,20 @@ import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import { cutText } from '../../lib/cut-text.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
-import type { RefusedRun } from './begin.ts';
 import { fleetRunLimits } from './limits.ts';
+
+/** A reason as the status of a run states it, such as why it sends nothing. */
+export interface StatedReason {
+  readonly reason: string;
+  readonly message: string;
+}
 
 /** `fields` over the status as it was; a reason is only there while it applies. */
 export function statusWith(
   run: FleetRun,
   now: number,
   fields: Partial<FleetRunStatus>,
-  why?: RefusedRun,
+  why?: StatedReason,
 ): FleetRunStatus {
   const { reason: _reason, message: _message, sent_since: _sent, ...before } = run.status ?? {};
   const phase = fields.phase ?? before.phase ?? 'Pending';
@@ -40,7 +45,7 @@ const reasons = { complete: 'Completed', halted: 'Halted', cancelled: 'Cancelled
 /** How a run ended, for people: the reason of its end where it was refused, or could not be continued. */
 export type RunEnd =
   | (FleetEnd & { readonly cancelledBy?: string /** Hosts whose output was cut. */; readonly cutHosts?: number })
-  | (RefusedRun & Pick<FleetEnd, 'summary'> & { readonly outcome: 'refused' | 'halted' });
+  | (StatedReason & Pick<FleetEnd, 'summary'> & { readonly outcome: 'refused' | 'halted' });
 
 /** The status that stays. */
 export function endedStatus(run: FleetRun, now: number, end: RunEnd, fields: Partial<FleetRunStatus>): FleetRunStatus {
@@ -69,7 +74,7 @@ const noTargets = {
   message: 'the target resolved to no connected host, so nothing ran; policy.require_min_targets: 1 refuses such a run',
 };
 
-function wordsOf(end: RunEnd): RefusedRun {
+function wordsOf(end: RunEnd): StatedReason {
   if ('reason' in end) return { reason: end.reason, message: end.message };
   if (end.outcome === 'complete' && Object.values(end.summary).every((hosts) => hosts === 0)) return noTargets;
   const { ok, err, timed_out: late, cancelled, not_started: idle } = end.summary;

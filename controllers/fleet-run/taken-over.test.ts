@@ -11,11 +11,11 @@ import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { FleetServer } from '../../test/support/fleet-controller.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
-import { createNewsReader } from './command-sender.ts';
-import { createPartTurns, partHeapBytes } from './part-turns.ts';
-import { storeRecords, storeTargets } from './records.ts';
-import { RunViews } from './run-views.ts';
-import { ViewRooms } from './view-rooms.ts';
+import { createHeapTurns, partHeapBytes } from './heap-turns.ts';
+import { storeRecords, storeTargets } from './record/store-records.ts';
+import { HeapRoom } from './view/heap-room.ts';
+import { createNewsReader } from './view/news-reader.ts';
+import { OpenViews } from './view/open-views.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   bus = await nats.connected();
 }, 300_000);
 afterAll(() => nats.stop());
-const open: RunViews[] = [];
+const open: OpenViews[] = [];
 afterEach(() => open.splice(0).forEach((views) => views.closeAll()));
 
 const outcomeAt = (at: number): Pick<NodeRecord, 'outcome' | 'exit_code'> =>
@@ -59,7 +59,7 @@ async function storedRuns(count: number, { hosts, tail }: { readonly hosts: numb
         ...run,
         status: {
           ...status,
-          ...(await storeRecords({ store, heapTurns: createPartTurns(systemClock) }, run, records)),
+          ...(await storeRecords({ store, heapTurns: createHeapTurns(systemClock) }, run, records)),
         },
       },
       store,
@@ -86,14 +86,14 @@ function takeOver(runs: StoredRuns, { bytes, onRead }: { readonly bytes?: number
       reading -= isPart ? 1 : 0;
     }
   };
-  const views = new RunViews({
+  const views = new OpenViews({
     clock: systemClock,
     store: { get },
     newsReader: createNewsReader({ bus, clock: systemClock, turns: createTurnGate() }),
     outputs: createFairPool({ size: 1_048_576, clock: systemClock }),
-    heapTurns: createPartTurns(systemClock, bytes),
+    heapTurns: createHeapTurns(systemClock, bytes),
     keepArgs: () => async (make, task) => task(await make({})),
-    rooms: new ViewRooms(systemClock),
+    rooms: new HeapRoom(systemClock),
     serveRecords: () => undefined,
     wake: () => undefined,
   });
@@ -110,7 +110,7 @@ describe('a leader that takes over fleet runs', () => {
     const [view] = await takeOver(runs, { onRead: () => undefined }).all();
     expect(view?.progress.summary).toEqual({ ok: 1_080, err: 120, timed_out: 0, cancelled: 0, not_started: 0 });
     expect(view?.progress.outcomeOf('n3')).toBe('err');
-    expect(view?.waiting).toMatchObject({ stored: 1_200, all: [] });
+    expect(view?.unstored).toMatchObject({ stored: 1_200, all: [] });
   });
 
   it.each([

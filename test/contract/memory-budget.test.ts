@@ -139,7 +139,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'api/routes/archived.ts': 'records that are read, five at once',
   'api/tool-calls/tool-calls.ts': 'calls',
   'api/tools/operations.ts': 'operations',
-  'controllers/fleet-run/command-sender.ts': 'pages of results, four at once',
+  'controllers/fleet-run/view/news-reader.ts': 'pages of results, four at once',
   'controllers/fleet-run/module.ts': 'calls of hosts',
   'controllers/registered-tools/informers.ts': 'given: api-spec/slim.ts',
   'controllers/runtime/events.ts': 'Events',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { begin } from '../../controllers/fleet-run/begin.ts';
+import { fixTargets } from '../../controllers/fleet-run/begin/fix-targets.ts';
 import { blackboardProblem, inputProblem } from '../../controllers/execution/engine/input.ts';
 import { customResourceDefinition } from '../../crds/custom-resource-definition.ts';
 import { kinds } from '../../crds/kinds.ts';
@@ -198,7 +198,7 @@ describe('an object of some thousand levels', () => {
   it.each([limits.jsonDepth - 1, limits.jsonDepth])(
     'is a fleet run that begins with arguments of %i',
     async (levels) => {
-      expect(await begin(run(levels), surroundings)).toMatchObject({ kind: 'begun' });
+      expect(await fixTargets(run(levels), surroundings)).toMatchObject({ kind: 'fixed' });
     },
   );
 
@@ -206,7 +206,7 @@ describe('an object of some thousand levels', () => {
     'is a fleet run that ends refused with arguments of %i',
     async (levels) => {
       const why = { reason: 'NestedTooDeep', message: 'args: is nested deeper than 64 levels' };
-      expect(await begin(run(levels), surroundings)).toMatchObject({ kind: 'refused', why });
+      expect(await fixTargets(run(levels), surroundings)).toMatchObject({ kind: 'refused', why });
     },
   );
 

@@ -1,16 +1,18 @@
 import type { KeyObject } from 'node:crypto';
 import type { RunRecords } from '../../api/routes/edge/fleet/ports.ts';
 import { createRunRecords } from '../../api/routes/edge/fleet/records.ts';
-import { createHostLists } from '../../controllers/fleet-run/ask-surroundings.ts';
-import { createCommandSender, createNewsReader } from '../../controllers/fleet-run/command-sender.ts';
+import { createHostLists } from '../../controllers/fleet-run/begin/ask-surroundings.ts';
+import { createCommandSender } from '../../controllers/fleet-run/commands/command-sender.ts';
+import { createNewsReader } from '../../controllers/fleet-run/view/news-reader.ts';
 import { abandon } from '../../controllers/fleet-run/deletion.ts';
-import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
-import { createPartTurns, type PartTurns } from '../../controllers/fleet-run/part-turns.ts';
-import type { CommandSender, NewsWriter } from '../../controllers/fleet-run/ports.ts';
+import { serveOpenRecords } from '../../controllers/fleet-run/view/serve-records.ts';
+import { createHeapTurns, type HeapTurns } from '../../controllers/fleet-run/heap-turns.ts';
+import type { CommandSender } from '../../controllers/fleet-run/commands/command.ts';
+import type { NewsWriter } from '../../controllers/fleet-run/drive/stand-in-results.ts';
 import { createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
-import { createArgumentPool, createKeepArgs } from '../../controllers/fleet-run/run-arguments.ts';
-import { RunViews } from '../../controllers/fleet-run/run-views.ts';
-import { ViewRooms } from '../../controllers/fleet-run/view-rooms.ts';
+import { createArgumentPool, createKeepArgs } from '../../controllers/fleet-run/commands/run-arguments.ts';
+import { OpenViews } from '../../controllers/fleet-run/view/open-views.ts';
+import { HeapRoom } from '../../controllers/fleet-run/view/heap-room.ts';
 import { createController } from '../../controllers/runtime/controller.ts';
 import type { Fact } from '../../controllers/runtime/facts.ts';
 import type { ReconcileResult } from '../../controllers/runtime/outcome.ts';
@@ -146,7 +148,7 @@ export class FleetServer {
 /** A process of the controllers. */
 export interface FleetProcess {
   readonly facts: Fact[];
-  readonly views: RunViews;
+  readonly views: OpenViews;
   /** Reasons of the Events that it wrote. */
   readonly events: string[];
   /** Hosts as the cache has them from now on. */
@@ -168,12 +170,12 @@ interface FleetControllerFacts {
   readonly groups?: readonly EdgeGroup[];
   readonly launches?: FairPool;
   /** Room for the views of runs; that of another run may fill it. */
-  readonly rooms?: ViewRooms;
+  readonly rooms?: HeapRoom;
   /** Turns of what is read for runs. */
-  readonly heapTurns?: PartTurns;
+  readonly heapTurns?: HeapTurns;
   readonly onTheWay?: FairPool;
   /** Those of another process: its runs and those of this one count together. */
-  readonly views?: RunViews | undefined;
+  readonly views?: OpenViews | undefined;
   /** Faults on the way to the hosts, and in what is said in their place. */
   readonly wrapSender?: (sender: CommandSender) => CommandSender;
   readonly wrapNews?: (news: NewsWriter) => NewsWriter;
@@ -224,10 +226,10 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     cancels: poolOf(64),
   };
   const store = createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]);
-  const heapTurns = given.heapTurns ?? createPartTurns(clock);
+  const heapTurns = given.heapTurns ?? createHeapTurns(clock);
   const onTheWay = given.onTheWay ?? createArgumentPool(clock);
-  const rooms = given.rooms ?? new ViewRooms(clock);
-  const ownViews = new RunViews({
+  const rooms = given.rooms ?? new HeapRoom(clock);
+  const ownViews = new OpenViews({
     clock,
     store,
     newsReader: createNewsReader({ bus, clock, turns: createTurnGate() }),

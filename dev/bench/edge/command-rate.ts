@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
-import { launch } from '../../../controllers/fleet-run/launch.ts';
+import { launch } from '../../../controllers/fleet-run/drive/launch.ts';
 import { fleetRunLimits } from '../../../controllers/fleet-run/limits.ts';
-import type { CommandSender, FleetCommand } from '../../../controllers/fleet-run/ports.ts';
+import type { CommandSender, FleetCommand } from '../../../controllers/fleet-run/commands/command.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import {
   createHostCommands,
