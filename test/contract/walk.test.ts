@@ -82,6 +82,16 @@ const walks: readonly [heading: string, passed: readonly (readonly [what: string
     ],
   ],
   [
+    'One conversation of an agent, from its execution to the outcome',
+    [
+      ['the reconcile of the execution', 'controllers/agent-execution/reconcile.ts'],
+      ['the loop of the conversation', 'api/agents/conversation/conversation.ts'],
+      ['the pure decision', 'lib/conversation/next.ts'],
+      ['the process in the pod', 'runner/agent/run.go'],
+      ['the outcome', 'api/agents/drivers/outcome.ts'],
+    ],
+  ],
+  [
     'One command over a fleet, from the request to its outcome',
     [
       ['the plan of a run', 'lib/fleet/plan.ts'],
