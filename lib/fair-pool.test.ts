@@ -79,21 +79,21 @@ describe('a place that grows', () => {
   it('takes more as far as its tenant may hold that, and gives all of it back', () => {
     const pool = poolOf({ size: 100 });
     const place = pool.tryEnter({ tenant: 'a', cost: 10 });
-    expect([place?.grow(80), pool.used]).toEqual([true, 80]);
-    expect([place?.grow(90), pool.used]).toEqual([false, 80]);
-    place?.keep(20);
-    expect([place?.grow(10), pool.used]).toEqual([true, 20]);
+    expect([place?.growTo(80), pool.used]).toEqual([true, 80]);
+    expect([place?.growTo(90), pool.used]).toEqual([false, 80]);
+    place?.shrinkTo(20);
+    expect([place?.growTo(10), pool.used]).toEqual([true, 20]);
     place?.leave();
-    expect([place?.grow(30), pool.used]).toEqual([false, 0]);
+    expect([place?.growTo(30), pool.used]).toEqual([false, 0]);
   });
 
   it('leaves to the other tenants what is theirs', () => {
     const pool = poolOf({ size: 100 });
     const place = pool.tryEnter({ tenant: 'a', cost: 10 });
     const other = pool.tryEnter({ tenant: 'b', cost: 40 });
-    expect([place?.grow(60), place?.grow(40)]).toEqual([false, true]);
+    expect([place?.growTo(60), place?.growTo(40)]).toEqual([false, true]);
     other?.leave();
-    expect(place?.grow(60)).toBe(true);
+    expect(place?.growTo(60)).toBe(true);
   });
 
   it('comes before what waits of its own tenant, and behind a first place that waits', async () => {
@@ -101,10 +101,10 @@ describe('a place that grows', () => {
     const place = pool.tryEnter({ tenant: 'a', cost: 60 });
     const { queue } = line(pool);
     queue('a', 'a', 60);
-    expect([place?.grow(70), ...sizesOf(pool)]).toEqual([true, 70, 1]);
+    expect([place?.growTo(70), ...sizesOf(pool)]).toEqual([true, 70, 1]);
     queue('b', 'b', 50);
     await settled();
-    expect([place?.grow(80), ...sizesOf(pool)]).toEqual([false, 70, 2]);
+    expect([place?.growTo(80), ...sizesOf(pool)]).toEqual([false, 70, 2]);
   });
 });
 

@@ -18,9 +18,9 @@ interface PoolRequest {
 export interface PoolPart extends Disposable {
   leave(): void;
   /** Gives back all but so much, where that turns out to be enough. */
-  keep(cost: number): void;
+  shrinkTo(cost: number): void;
   /** Takes more, until it is so much in all. False, and nothing changes, where the tenant may not hold that now. */
-  grow(cost: number): boolean;
+  growTo(cost: number): boolean;
 }
 
 interface FairPoolOptions {
@@ -69,7 +69,7 @@ const holdPerFree = 4;
 
 /**
  * How long those who want more than is free keep the others waiting, where what is held may be held for ever. Later half of what comes
- * back is kept for the first of them.
+ * back is saved for the first of them.
  */
 export const bigWaitMs = 5_000;
 
@@ -113,9 +113,9 @@ class SharedPool implements FairPool {
   readonly #holdings = new Map<string, Holding>();
   #used = 0;
   #waiting = 0;
-  /** The first that wants more than is free, and how much of what is free is kept for it. */
-  #kept: Waiter | undefined;
-  #keptBytes = 0;
+  /** The first that wants more than is free, and how much of what is free is saved for it. */
+  #savedFor: Waiter | undefined;
+  #saved = 0;
 
   constructor(options: FairPoolOptions) {
     const { size, waiting = Number.POSITIVE_INFINITY, clock, waitMs = longestWaitMs, perFree = holdPerFree } = options;
@@ -205,18 +205,18 @@ class SharedPool implements FairPool {
     holding.held += cost;
     this.#used += cost;
     let held = cost;
-    const keep = (rest: number): void => {
+    const shrinkTo = (rest: number): void => {
       if (rest >= held) return;
       holding.held -= held - rest;
       this.#used -= held - rest;
-      this.#keepHalf(held - rest);
+      this.#saveHalf(held - rest);
       held = rest;
       this.#forgetIdle(holding);
       this.#serve();
     };
-    const leave = (): void => keep(0);
+    const leave = (): void => shrinkTo(0);
     // A place that was given back stays so: another one has it, or the tenant holds nothing.
-    const grow = (wanted: number): boolean => {
+    const growTo = (wanted: number): boolean => {
       const more = Math.min(wanted, this.#size) - held;
       if (more <= 0) return true;
       if (held === 0 || !this.#mayGrow(holding, more)) return false;
@@ -225,7 +225,7 @@ class SharedPool implements FairPool {
       held += more;
       return true;
     };
-    return { leave, keep, grow, [Symbol.dispose]: leave };
+    return { leave, shrinkTo, growTo, [Symbol.dispose]: leave };
   }
 
   /** Work that has begun comes before what its tenant waits for: nothing else gives places back. */
@@ -233,19 +233,19 @@ class SharedPool implements FairPool {
     return !this.#isAwaitedByTheBig() && mayHold(holding.held, this.#freeFor(undefined), more, this.#perFree);
   }
 
-  /** So much that one may take: a part that is kept for another one is not free. */
+  /** So much that one may take: a part that is saved for another one is not free. */
   #freeFor(waiter: Waiter | undefined): number {
     const free = this.#size - this.#used;
-    return this.#kept === undefined || this.#kept === waiter ? free : free - this.#keptBytes;
+    return this.#savedFor === undefined || this.#savedFor === waiter ? free : free - this.#saved;
   }
 
   /**
-   * Half of what comes back is kept for the first tenant that holds nothing and wants more than is free. So it has its turn when
+   * Half of what comes back is saved for the first tenant that holds nothing and wants more than is free. So it has its turn when
    * twice its part has come back, and the others continue meanwhile.
    */
-  #keepHalf(returned: number): void {
-    this.#kept ??= this.#firstBig();
-    if (this.#kept !== undefined) this.#keptBytes = Math.min(this.#kept.cost, this.#keptBytes + returned / 2);
+  #saveHalf(returned: number): void {
+    this.#savedFor ??= this.#firstBig();
+    if (this.#savedFor !== undefined) this.#saved = Math.min(this.#savedFor.cost, this.#saved + returned / 2);
   }
 
   /** Places are given one by one: none wants more than comes back. */
@@ -260,9 +260,9 @@ class SharedPool implements FairPool {
 
   #endWait(waiter: Waiter): void {
     this.#waiting -= 1;
-    if (this.#kept !== waiter) return;
-    this.#kept = undefined;
-    this.#keptBytes = 0;
+    if (this.#savedFor !== waiter) return;
+    this.#savedFor = undefined;
+    this.#saved = 0;
   }
 
   #drop(holding: Holding, waiter: Waiter): void {

@@ -80,7 +80,7 @@ class PooledRoom implements LogRoom {
   keep({ stdout, stderr }: CapturedStreams): void {
     let rest = Math.max(leastBytes, copies * (stdout.byteLength + stderr.byteLength));
     for (const { cost, place } of this.#held) {
-      place.keep(rest);
+      place.shrinkTo(rest);
       rest = Math.max(0, rest - cost);
     }
   }

@@ -125,9 +125,9 @@ class OrderedSessions implements TenantSessions {
   #hold(bytes: number): boolean {
     if (bytes > this.#bytes) {
       if (this.#place === undefined) this.#place = this.#pool.tryEnter({ tenant: this.#tenant, cost: bytes });
-      else if (!this.#place.grow(bytes)) return false;
+      else if (!this.#place.growTo(bytes)) return false;
       if (this.#place === undefined) return false;
-    } else this.#place?.keep(bytes);
+    } else this.#place?.shrinkTo(bytes);
     if (bytes === 0) this.#place = undefined;
     this.#bytes = bytes;
     return true;

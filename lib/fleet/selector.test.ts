@@ -75,12 +75,12 @@ describe('a target or a group over many hosts', () => {
 
   it('looks no further than to the tool that is asked for', () => {
     const own = countedNames(tools);
-    expect(matcherOf({ tools: tools.slice(0, 1) })(host('a', { tools: own.names }))).toBe(true);
+    expect(matcherOf({ tools: tools.slice(0, 1) }).matches(host('a', { tools: own.names }))).toBe(true);
     expect(own.reads()).toBe(1);
   });
 
   it('needs each of many terms, however often a host names one', () => {
-    const matches = matcherOf({ tools: tools.slice(0, 6) });
+    const { matches } = matcherOf({ tools: tools.slice(0, 6) });
     expect(matches(host('a', { tools: tools.slice(0, 6) }))).toBe(true);
     expect(matches(host('a', { tools: [...tools.slice(0, 5), ...tools.slice(0, 5)] }))).toBe(false);
   });
@@ -93,7 +93,7 @@ describe('a selector of many terms', () => {
 
   it('reads each tool and tag of a host once', () => {
     const [ownTools, ownTags] = [countedNames(tools), countedNames(tags)];
-    expect(matcherOf(selector)(host('a', { tools: ownTools.names, tags: ownTags.names }))).toBe(true);
+    expect(matcherOf(selector).matches(host('a', { tools: ownTools.names, tags: ownTags.names }))).toBe(true);
     expect([ownTools.reads(), ownTags.reads()]).toEqual([tools.length, tags.length]);
   });
 
@@ -111,7 +111,7 @@ describe('a selector of many terms', () => {
   it('has one look-up for all hosts', () => {
     const own = Array.from({ length: limits.edgeTags }, (_, tag) => `tag-0-${tag}`);
     const hosts = [...bare, host('own', { tags: own }), host('other', { tags: own.toReversed() })];
-    const matches = matcherOf({ tags: manyTags.slice(0, 1) });
+    const { matches } = matcherOf({ tags: manyTags.slice(0, 1) });
     let sets = 0;
     const Counted = class<T> extends Set<T> {
       constructor(values?: Iterable<T>) {
@@ -127,7 +127,7 @@ describe('a selector of many terms', () => {
 
   it('looks at no name of a host that has fewer than are asked for', () => {
     const few = countedNames(tags.slice(0, -1));
-    expect(matcherOf({ tags: [{ AllOf: tags }] })(host('a', { tags: few.names }))).toBe(false);
+    expect(matcherOf({ tags: [{ AllOf: tags }] }).matches(host('a', { tags: few.names }))).toBe(false);
     expect(few.reads()).toBe(0);
   });
 
@@ -235,7 +235,7 @@ describe('resolving any selector over any hosts', () => {
         const once = await ids({ Selector: selector }, hosts);
         expect(await ids({ Selector: selector }, hosts.toReversed())).toEqual(once);
         const all = [...once.resolved, ...once.skipped.map(({ node_id: id }) => id)];
-        const want = hosts.filter((one) => one.status !== 'Revoked' && matcherOf(selector)(one));
+        const want = hosts.filter((one) => one.status !== 'Revoked' && matcherOf(selector).matches(one));
         expect(new Set(all)).toEqual(new Set(want.map(({ nodeId }) => nodeId)));
         expect(all).toHaveLength(want.length);
         expect(once.resolved).toEqual([...once.resolved].sort((a, b) => (a < b ? -1 : 1)));

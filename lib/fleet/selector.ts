@@ -203,7 +203,7 @@ interface Meant {
 
 function membersOf(target: FleetTarget, world: FleetWorld): Meant {
   if (target.Node !== undefined) return { ...noMatcher, named: [target.Node] };
-  if (target.Selector !== undefined) return { ...onceMatcherOf(target.Selector), named: [] };
+  if (target.Selector !== undefined) return { ...matcherOf(target.Selector), named: [] };
   if (target.Group === undefined) return { matches: () => true, terms: 0, named: [] };
   const group = world.group(target.Group);
   if (group === undefined) {
@@ -212,12 +212,13 @@ function membersOf(target: FleetTarget, world: FleetWorld): Meant {
     });
   }
   const { selector, pinned_members: named = [] } = group;
-  return { ...(selector === undefined ? noMatcher : onceMatcherOf(selector)), named };
+  return { ...(selector === undefined ? noMatcher : matcherOf(selector)), named };
 }
 
 const noMatcher = { matches: undefined, terms: 0 } as const;
 
-function onceMatcherOf(selector: EdgeSelector): Pick<Meant, 'matches' | 'terms'> & { readonly matches: Matches } {
+/** All that a selector gives must hold; an empty one matches every host (requirements AMB-101). `matches` looks at a host once. */
+export function matcherOf(selector: EdgeSelector): { readonly matches: Matches; readonly terms: number } {
   const { matches, terms } = lookMatcherOf(selector);
   return { matches: (host) => matches(lookOnce(host)), terms };
 }
@@ -228,7 +229,7 @@ export async function matchingHosts<T>(
   seen: (host: T) => FleetHost,
   selector: EdgeSelector,
 ): Promise<T[]> {
-  const { matches, terms } = onceMatcherOf(selector);
+  const { matches, terms } = matcherOf(selector);
   const spend = createLoopTurns(namesPerTurn);
   const found: T[] = [];
   for (const one of hosts) {
@@ -238,9 +239,6 @@ export async function matchingHosts<T>(
   }
   return found;
 }
-
-/** All that a selector gives must hold; an empty one matches every host (requirements AMB-101). */
-export const matcherOf = (selector: EdgeSelector): Matches => onceMatcherOf(selector).matches;
 
 interface LookMatcher {
   readonly matches: (look: Look) => boolean;

@@ -20,7 +20,7 @@ export function createTenantStreams(max: number, clock: Clock): TenantStreams {
   const parts = new Map<string, PoolPart>();
   const hasPlace = (tenant: string, own: number): boolean => {
     const part = parts.get(tenant);
-    if (part !== undefined) return part.grow(own + 1);
+    if (part !== undefined) return part.growTo(own + 1);
     const first = pool.tryEnter({ tenant });
     if (first !== undefined) parts.set(tenant, first);
     return first !== undefined;
@@ -33,7 +33,7 @@ export function createTenantStreams(max: number, clock: Clock): TenantStreams {
     },
     leave(tenant) {
       const left = pool.heldBy(tenant) - 1;
-      parts.get(tenant)?.keep(left);
+      parts.get(tenant)?.shrinkTo(left);
       if (left === 0) parts.delete(tenant);
     },
   };

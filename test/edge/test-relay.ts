@@ -1,36 +1,16 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import {
-  Metadata,
-  Server,
-  ServerCredentials,
-  type ServerDuplexStream,
-  type ServerUnaryCall,
-  type sendUnaryData,
-  status,
-} from '@grpc/grpc-js';
+import { Metadata, Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import {
   type CommandFacts,
   type EdgeEventCase,
-  isChallengeSignedBy,
-  isRotationProof,
   isSealedBy,
   mintCommandToken,
-  mintNodeToken,
   readEdgeEvent,
   readNodeToken,
-  readRotation,
   sealEdgeCommand,
 } from '../../lib/edge/index.ts';
-import { rawPublicKey, readRawPublicKey } from '../../lib/envelope/index.ts';
-import {
-  AttestNodeRequest,
-  AttestNodeResponse,
-  ChallengeNodeRequest,
-  ChallengeNodeResponse,
-  type EdgeCommand,
-  type EdgeResult,
-  RotateEdgeKeyResponse,
-} from '../../proto/generated/windlass/node/v1/node.ts';
+import type { EdgeCommand, EdgeResult } from '../../proto/generated/windlass/node/v1/node.ts';
+import { type Answer, type Call, createHostIdentity } from './host-identity.ts';
 
 type Command = NonNullable<EdgeCommand['command']>;
 
@@ -97,8 +77,6 @@ const method = (name: string, isStream: boolean) => ({
   responseSerialize: (value: Uint8Array) => Buffer.from(value),
   responseDeserialize: (value: Buffer) => value,
 });
-type Call = ServerUnaryCall<Buffer, Uint8Array>;
-type Answer = sendUnaryData<Uint8Array>;
 type Stream = ServerDuplexStream<Buffer, Uint8Array>;
 
 export async function startTestRelay(
@@ -113,93 +91,16 @@ export async function startTestRelay(
   const edge = generateKeyPairSync('ed25519');
   const nodeId = randomUUID();
   const { tokenLifeMs = 86_400_000, heartbeatMs = 30_000 } = options;
-  const keys: KeyObject[] = [];
-  const nonces = new Map<string, { readonly nonce: Buffer; readonly key: KeyObject }>();
+  const whose = { relay, commandKey: edge.publicKey, nodeId };
+  const identity = createHostIdentity(whose, { tokenLifeMs, heartbeatMs }, () => self);
+  const { keys } = identity;
   const events: EdgeEventCase[] = [];
   const tokens: string[] = [];
   const problems: string[] = [];
   let streams = 0;
-  let rotations = 0;
   let stream: Stream | undefined;
   let streamId = '';
   let sequence = 0n;
-
-  const tokenFor = (publicKey: KeyObject) =>
-    mintNodeToken(relay.privateKey, {
-      nodeId,
-      tid: 'acme',
-      jti: randomUUID(),
-      publicKey,
-      issuedAt: Date.now(),
-      lifeMs: tokenLifeMs,
-    });
-
-  async function attest({ request }: Call, answer: Answer): Promise<void> {
-    const key = readRawPublicKey(AttestNodeRequest.decode(request).publicKey, 'public_key');
-    const attestationId = randomUUID();
-    const nonce = Buffer.from(randomUUID());
-    nonces.set(attestationId, { nonce, key });
-    answer(
-      null,
-      AttestNodeResponse.encode({ attestationId, nonce, expiresAt: new Date(Date.now() + 60_000) }).finish(),
-    );
-  }
-
-  async function challenge({ request }: Call, answer: Answer): Promise<void> {
-    const { attestationId, signature, bootstrapProof } = ChallengeNodeRequest.decode(request);
-    const found = nonces.get(attestationId);
-    if (
-      found === undefined ||
-      !isChallengeSignedBy(found.key, found.nonce, signature) ||
-      bootstrapProof?.value !== 'one-time'
-    )
-      return answer({ code: status.UNAUTHENTICATED, details: 'not proven' });
-    keys.push(found.key);
-    const now = Date.now();
-    answer(
-      null,
-      ChallengeNodeResponse.encode({
-        nodeId,
-        tenantId: 'acme',
-        nodeSecurityToken: await tokenFor(found.key),
-        issuedAt: new Date(now),
-        expiresAt: new Date(now + tokenLifeMs),
-        relayPublicKey: rawPublicKey(relay.publicKey),
-        commandPublicKey: rawPublicKey(edge.publicKey),
-        heartbeatInterval: { seconds: BigInt(Math.floor(heartbeatMs / 1000)), nanos: (heartbeatMs % 1000) * 1e6 },
-      }).finish(),
-    );
-  }
-
-  async function rotate({ request }: Call, answer: Answer): Promise<void> {
-    rotations += 1;
-    await self.rotationMayEnd;
-    const { newPublicKey, proof, sealed } = readRotation(request);
-    const key = readRawPublicKey(newPublicKey, 'new_public_key');
-    const current = keys.at(-1);
-    if (current === undefined || !isSealedBy(current, sealed, ''))
-      return answer({ code: status.UNAUTHENTICATED, details: 'old key' });
-    if (!isRotationProof(key, { nodeId, newPublicKey }, proof))
-      return answer({ code: status.INVALID_ARGUMENT, details: 'new key' });
-    if (keys.slice(-2).some((one) => one.equals(key)))
-      return answer({ code: status.INVALID_ARGUMENT, details: 'the key of the host, or the one before' });
-    keys.push(key);
-    if (self.losesRotation) {
-      self.losesRotation = false;
-      return answer({ code: status.UNAVAILABLE, details: 'lost' });
-    }
-    const now = Date.now();
-    answer(
-      null,
-      RotateEdgeKeyResponse.encode({
-        nodeSecurityToken: await tokenFor(key),
-        issuedAt: new Date(now),
-        expiresAt: new Date(now + tokenLifeMs),
-        overlapWindow: { seconds: 300n, nanos: 0 },
-        heartbeatInterval: undefined,
-      }).finish(),
-    );
-  }
 
   function take(bytes: Buffer, after: { sequence: bigint; count: number }): void {
     const { event, sealed } = readEdgeEvent(bytes);
@@ -248,9 +149,9 @@ export async function startTestRelay(
       connectEdge: method('ConnectEdge', true),
     },
     {
-      attestNode: (call: Call, answer: Answer) => void attest(call, answer),
-      challengeNode: (call: Call, answer: Answer) => void challenge(call, answer),
-      rotateEdgeKey: (call: Call, answer: Answer) => void rotate(call, answer),
+      attestNode: (call: Call, answer: Answer) => void identity.attest(call, answer),
+      challengeNode: (call: Call, answer: Answer) => void identity.challenge(call, answer),
+      rotateEdgeKey: (call: Call, answer: Answer) => void identity.rotate(call, answer),
       connectEdge: (call: Stream) => void connect(call),
     },
   );
@@ -272,7 +173,7 @@ export async function startTestRelay(
     losesRotation: false,
     rotationMayEnd: undefined,
     get rotations() {
-      return rotations;
+      return identity.rotations;
     },
     get streams() {
       return streams;

@@ -1,13 +1,8 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { aborted } from '../../../lib/aborted.ts';
-import { modelAliasOf } from '../../../lib/agent/model-alias.ts';
 import { exponential, halfJitter } from '../../../lib/backoff.ts';
-import type { TenantLogs } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { failure } from '../../../lib/conversation/next.ts';
-import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { heldBytes } from '../../../lib/conversation/state.ts';
-import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, hasReason, messageOf } from '../../../lib/errors.ts';
 import type { ProviderWait } from '../../../lib/models/models.ts';
 import { tryPaced } from '../../../lib/retry.ts';
@@ -18,18 +13,19 @@ import { drive } from '../conversation/conversation.ts';
 import type { ConversationDeps } from '../conversation/conversation-deps.ts';
 import { conversationOf } from '../conversation/conversation-of.ts';
 import { type LiveNews, liveAddress } from '../conversation/live.ts';
-import { ConversationLog, isMoving, Stopped } from '../conversation/log.ts';
-import { isUnnamed, namedEnd } from '../conversation/named-end.ts';
+import { type ConversationLog, isMoving, Stopped } from '../conversation/log.ts';
 import { PodChannel } from '../pods/pod-channel.ts';
 import { hear } from '../pods/pod-sayings.ts';
 import { Parked } from '../verdicts/approvals.ts';
 import { JudgeLater } from '../verdicts/judge-agents.ts';
+import { bugTriesMax, type ConversationEnds, createConversationEnds } from './conversation-ends.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
 import { createDriverLooks, type DriverLooks, handOverMs, mayBeDriven, reconnectMs } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { Grown, holders, readInto, settleRoom } from './grown.ts';
 import { lastingOrThrow } from './lasting.ts';
+import { createOpenLog, type OpenLog } from './open-log.ts';
 import { writeOutcome } from './outcome.ts';
 import { leaveOvertaken, watchOvertaken } from './overtaken.ts';
 import { Room, roomLimits, wantedFor } from './room.ts';
@@ -37,16 +33,12 @@ import { createRoomLine, type RoomEntry, type RoomLine } from './room-line.ts';
 import { serveDriver } from './serve-driver.ts';
 import { waitingForProvider, type WaitNotes } from './wait-notes.ts';
 
-/** Time for the last record and the outcome of an execution that is out of time. */
-const lastWordMs = 30_000;
 /** Pauses of a conversation that was interrupted and does not advance: of all those that Kubernetes refuses at a time. */
 const interruptedPauses = { baseMs: 2_000, maxMs: 60_000 } as const;
 /** Pauses of a conversation that waits for what the cache does not show. */
 const unseenPauses = { baseMs: 1_000, maxMs: 30_000 } as const;
 /** Replicas that have tried a conversation in vain, behind which no other one takes it in a pause. */
 const triedBy = 2;
-/** Attempts behind each other that meet a bug, until the execution fails of it: as for workflows (ADR 0041). */
-const bugTriesMax = 5;
 /** A judge that is started adds no record. */
 const parkedAtOnce = 2;
 
@@ -75,15 +67,14 @@ const isBug = (error: unknown): boolean => !(error instanceof AppError || error 
 /** A bug was met in each attempt: no other one would do better. */
 class MetABug extends Error {}
 
-const metABug = `each of ${bugTriesMax} attempts met an error of Windlass; look in the logs of the API for "conversation interrupted" with the uid of the execution, and report the line`;
-
 /** Whether anything was written that a driver continues. */
 const isBegun = ({ last, state }: ConversationLog): boolean => last > 0 && state.result === undefined;
 
 /** Drives conversations to their end, each in a place of the pool of its own, as long as no other replica drives it. */
 export class ConversationDriver {
   readonly #deps: DriversDeps;
-  readonly #stream: TenantLogs;
+  readonly #openLog: OpenLog;
+  readonly #ends: ConversationEnds;
   readonly #line: RoomLine;
   readonly #looks: DriverLooks;
   readonly #notes: Pick<WaitNotes, 'end'>;
@@ -95,7 +86,8 @@ export class ConversationDriver {
     this.#notes = notes;
     this.#id = deps.newId();
     this.#looks = createDriverLooks(deps);
-    this.#stream = deps.bus.logs(conversationLogs);
+    this.#openLog = createOpenLog(deps);
+    this.#ends = createConversationEnds(deps, this.#openLog);
     this.#line = createRoomLine({ ...deps, looks: this.#looks });
   }
 
@@ -143,6 +135,11 @@ export class ConversationDriver {
     if (!signal.aborted) await closed;
   }
 
+  /** Never rejects: where it cannot be written down, the next driver meets the bug as often. */
+  #endOfBug(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
+    return this.#ends.byBug(execution, giveUp).catch((error: unknown) => this.#warn(execution, error));
+  }
+
   #warn({ metadata: { namespace, name, uid } }: AgentExecution, error: unknown): void {
     const bug = isBug(error) ? { err: error } : {};
     const problem = messageOf(error);
@@ -185,7 +182,7 @@ export class ConversationDriver {
       return await this.#driveWithin(execution, { driven, deadline, room });
     } catch (error) {
       if (!deadline.isOver || isMoving(error)) throw error;
-      await this.#endLate(execution, driven.giveUp.signal);
+      await this.#ends.late(execution, driven.giveUp.signal);
       return 'done';
     }
   }
@@ -199,7 +196,7 @@ export class ConversationDriver {
     const log = await this.#openLog(execution, { signal: deadline.signal, giveUp });
     const read = await readInto(room, log).catch(lastingOrThrow);
     if (read instanceof AppError) {
-      await this.#endFailed(execution, log, read);
+      await this.#ends.failed(execution, log, read);
       return 'done';
     }
     if (read instanceof Grown) return read;
@@ -220,7 +217,7 @@ export class ConversationDriver {
     const parts = { log, channel, tell, giveUp: AbortSignal.any([giveUp, log.overtaken]), outliving, onWait, ...held };
     const conversation = await conversationOf(this.#deps, execution, parts).catch(lastingOrThrow);
     if (conversation instanceof AppError) {
-      await this.#endFailed(execution, log, conversation);
+      await this.#ends.failed(execution, log, conversation);
       return 'done';
     }
     settleRoom(room, driven, conversation);
@@ -308,57 +305,5 @@ export class ConversationDriver {
     const result = await drive(conversation, AbortSignal.any([deadline.signal, log.overtaken]), isLeaving);
     await this.#notes.end(driven.uid);
     await writeOutcome(this.#deps, execution, result, conversation.inputBytes);
-  }
-
-  /** The controller says the same where no replica does: the deadline is in the status. */
-  async #endLate(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
-    const { wait } = this.#deps.executions.cache.getByUid(execution.metadata.uid ?? '')?.spec ?? {};
-    const waited = wait === undefined ? '' : `; it waited: ${wait.reason}: ${wait.message}`;
-    const message = `the execution took longer than its timeout${waited}`;
-    const why = new AppError('timeout', message, { reason: 'Timeout' });
-    await this.#endBy(execution, giveUp, why);
-  }
-
-  /** Never rejects: where it cannot be written down, the next driver meets the bug as often. */
-  async #endOfBug(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
-    const why = new AppError('internal', metABug, { reason: 'InternalError' });
-    await this.#endBy(execution, giveUp, why).catch((error: unknown) => this.#warn(execution, error));
-  }
-
-  async #endBy(execution: AgentExecution, giveUp: AbortSignal, why: AppError): Promise<void> {
-    using deadline = startDeadline(this.#deps.clock, lastWordMs);
-    const log = await this.#openLog(execution, { signal: deadline.signal, giveUp });
-    await log.load();
-    await this.#endFailed(execution, log, why);
-  }
-
-  /** No other replica would do better. */
-  async #endFailed(execution: AgentExecution, log: ConversationLog, error: AppError): Promise<void> {
-    if (isUnnamed(error))
-      this.#deps.logger.error({ err: error, uid: execution.metadata.uid }, 'conversation ended by an error');
-    const { reason, message } = namedEnd(error);
-    const at = new Date(this.#deps.clock.now()).toISOString();
-    if (log.state.result === undefined) {
-      await log.append({ kind: 'ended', result: { ...failure(log.state, reason, message), at } });
-    }
-    if (log.state.result !== undefined) await writeOutcome(this.#deps, execution, log.state.result);
-  }
-
-  /** @throws Stopped where another installation drives the execution, and what the claim throws. */
-  async #openLog(
-    execution: AgentExecution,
-    signals: { readonly signal: AbortSignal; readonly giveUp: AbortSignal },
-  ): Promise<ConversationLog> {
-    const { claims, clock, definitionOf, newId } = this.#deps;
-    // One whose definition is gone fails wherever it is driven.
-    const definition = await definitionOf(execution).catch(lastingOrThrow);
-    const model = definition instanceof AppError ? '' : modelAliasOf(definition.spec);
-    const { namespace = '', name, uid = '' } = execution.metadata;
-    // The one that was given is from before the claim: with it each reopening would read the log's bounds and write in vain.
-    const place = await claims.claim(this.#deps.executions.cache.getByUid(uid) ?? execution, model);
-    if (place === undefined) throw new Stopped();
-    const logger = this.#deps.logger.child({ namespace, execution: name, uid });
-    const whose = { place, executionId: uid, startedAt: execution.status?.started_at };
-    return new ConversationLog({ ...whose, stream: this.#stream, clock, newId, logger, ...signals });
   }
 }

@@ -49,7 +49,7 @@ export class Room {
   settle(textBytes: number): void {
     const wanted = wantedFor(textBytes);
     if (wanted >= this.#bytes) return;
-    this.#place.keep(wanted);
+    this.#place.shrinkTo(wanted);
     this.#bytes = wanted;
   }
 
@@ -57,7 +57,7 @@ export class Room {
   fits(textBytes: number): boolean {
     if (textBytes <= this.textBytes) return true;
     const wanted = wantedFor(textBytes);
-    if (!this.#place.grow(wanted)) return false;
+    if (!this.#place.growTo(wanted)) return false;
     this.#bytes = wanted;
     return true;
   }

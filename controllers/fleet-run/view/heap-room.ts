@@ -127,8 +127,8 @@ export class HeapRoom {
 /** False where there is no room for what the run needs now. */
 function isResized({ pool, part }: Held, request: RoomRequest): boolean {
   const cost = costIn(pool, request);
-  if (!part.grow(cost)) return false;
-  part.keep(cost);
+  if (!part.growTo(cost)) return false;
+  part.shrinkTo(cost);
   return true;
 }
 

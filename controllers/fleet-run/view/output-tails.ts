@@ -101,10 +101,10 @@ export class OutputTails {
   /** Takes or gives back what makes it so many bytes; false, and nothing changes, where the share is less. */
   #hold(bytes: number): boolean {
     if (bytes > this.#bytes) {
-      if (this.#place?.grow(bytes) === false) return false;
+      if (this.#place?.growTo(bytes) === false) return false;
       this.#place ??= this.#pool.tryEnter({ tenant: this.#tenant, cost: bytes });
       if (this.#place === undefined) return false;
-    } else this.#place?.keep(bytes);
+    } else this.#place?.shrinkTo(bytes);
     if (bytes === 0) this.#place = undefined;
     this.#bytes = bytes;
     return true;

@@ -132,7 +132,7 @@ export class MessageDecoder {
   /** The reader has a message, unpacked. */
   taken(bytes: number): void {
     if (!this.#options.isShared || this.#part === undefined || this.#message !== undefined) return;
-    this.#part.keep(bytes);
+    this.#part.shrinkTo(bytes);
     this.#isTaken = true;
   }
 
@@ -238,7 +238,7 @@ export class MessageDecoder {
   /** A request of anybody that is large takes more places. */
   #hasPlace(header: Buffer): boolean {
     const parts = Math.floor(this.#costOf(header) / grpcLimits.smallBytes);
-    return parts === 0 || this.#part?.grow(1 + parts) === true;
+    return parts === 0 || this.#part?.growTo(1 + parts) === true;
   }
 
   /** False: it waits for room. */

@@ -57,7 +57,7 @@ export function createAnswerRoom(options: RoomOptions): AnswerRoom {
         async grow() {
           place ??= await pool.enter(answer);
         },
-        keep: (cost) => place?.keep(cost),
+        keep: (cost) => place?.shrinkTo(cost),
         [Symbol.dispose]: () => place?.leave(),
       };
     },
