@@ -15,6 +15,7 @@ import {
   type EdgeNews,
   edgeBuckets,
   type HeldStream,
+  type LivingRelay,
   mintEnrollmentToken,
 } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
@@ -804,6 +805,30 @@ describe('the hosts of a relay that is gone', () => {
     await vi.waitFor(() => expect(arrivals).toBeGreaterThan(400), within);
     expect(hosts.writes()).toBe(before);
     coming.mockReturnValue(arrivals);
+    await becomes(identity, 'Disconnected');
+  });
+});
+
+describe('the hosts of a relay that lives', () => {
+  it('AMB-094 stay Connected where one look misses its sign of life, and are Disconnected once it is gone', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const host = await hosts.find('acme', identity.enrolled.nodeId);
+    if (host?.object.status === undefined) throw new Error('the host has no status');
+    await hosts.write(host, { ...host.object.status, status: 'Connected' });
+    const { hostUid: uid } = await addressOf(identity);
+    const other = randomUUID();
+    const entry = { uid, relay: other, at: new Date().toISOString() };
+    await relay.bus.bucket<HeldStream>(edgeBuckets.streams).create(uid, entry, 'acme');
+    const looks = vi.spyOn(hosts, 'known');
+    await using _ = watched(relay);
+    await vi.waitFor(() => expect(looks).toHaveBeenCalled(), within);
+    const signs = relay.bus.bucket<LivingRelay>(edgeBuckets.relays);
+    const sign = (await signs.create(other, { relay: other }, 'windlass')) ?? 0;
+    const before = looks.mock.calls.length;
+    await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(before + 2), within);
+    expect((await statusOf(identity))?.status).toBe('Connected');
+    await signs.delete(other, sign);
     await becomes(identity, 'Disconnected');
   });
 });

@@ -1,11 +1,12 @@
 import type { EventBus } from '../lib/bus/index.ts';
 import type { Clock } from '../lib/clock.ts';
-import { edgeBuckets, edgeLimits, type HeldStream, type LivingRelay } from '../lib/edge/index.ts';
+import { edgeBuckets, edgeLimits, type HeldStream } from '../lib/edge/index.ts';
 import { messageOf } from '../lib/errors.ts';
 import { isRetryable } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
 import { busLost } from './explained.ts';
 import { changeStatus, type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from './hosts/host-store.ts';
+import { LivingRelays } from './living-relays.ts';
 import { createHeapPace } from './small-heap.ts';
 import type { Streams } from './streams/streams.ts';
 import { createSweepPace, createWaves } from './sweep-pace.ts';
@@ -36,8 +37,9 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
   // Each by itself: a server that does not answer holds up neither the tick nor the sign of life.
   const ending = beside(deps, () => streams.endAll(busLost(), false));
   const entries = beside(deps, () => streams.renewEntries());
-  const signOfLife = beside(deps, () => sayAlive(deps));
-  const sweep = beside(deps, () => markLost(deps));
+  const relays = new LivingRelays(deps);
+  const signOfLife = beside(deps, () => relays.say());
+  const sweep = beside(deps, () => markLost(deps, relays));
   const waves = createWaves({ clock, arrivals: () => streams.arrivals });
   const pace = createSweepPace({ clock, staleMs });
   const noteWave = createHeapPace(keepHeapSmall);
@@ -78,21 +80,16 @@ function beside({ logger }: Pick<WatchOverDeps, 'logger'>, job: () => Promise<vo
   };
 }
 
-async function sayAlive({ bus, relayId }: WatchOverDeps): Promise<void> {
-  const bucket = bus.bucket<LivingRelay>(edgeBuckets.relays);
-  const entry = await bucket.get(relayId);
-  if (entry === undefined) await bucket.create(relayId, { relay: relayId }, 'windlass');
-  else await bucket.update(relayId, { relay: relayId }, entry.revision);
-}
-
 /** Entries that one sweep looks up at once: after the end of a relay there is one for each of its hosts. */
 const lookUpsAtOnce = 32;
 
 /** Hosts whose relay is gone are Disconnected; of several relays that see it, the first writes. */
-async function markLost(deps: WatchOverDeps): Promise<void> {
+async function markLost(deps: WatchOverDeps, relays: LivingRelays): Promise<void> {
   const { bus, hosts, streams } = deps;
   const held = bus.bucket<HeldStream>(edgeBuckets.streams);
-  const isAlive = livingRelays(deps);
+  // A revocation waits for no bus.
+  const pass = relays.look();
+  pass.catch(() => undefined);
   const rest = hosts.known()[Symbol.iterator]();
   const look = async (): Promise<void> => {
     for (let next = rest.next(); next.done !== true; next = rest.next()) {
@@ -102,12 +99,14 @@ async function markLost(deps: WatchOverDeps): Promise<void> {
       if (isRevocationUnwritten(host)) await streams.writeRevocation(host);
       if (!isOpen(host) || streams.has(uid)) continue;
       const entry = (await held.get(uid))?.value;
-      if (!isWithinGrace(deps, entry) && !(await isAlive(entry?.relay))) await markUnlessRefused(deps, host, uid);
+      if (!isWithinGrace(deps, entry) && (await (await pass).isGone(uid, entry)))
+        await markUnlessRefused(deps, host, uid);
     }
   };
   // Also those that go on after another one has failed: two sweeps at once would ask twice.
   const ends = await Promise.allSettled(Array.from({ length: lookUpsAtOnce }, look));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  (await pass).end();
 }
 
 /** A host whose write is refused keeps no other from its own. Rejects where the server does not answer. */
@@ -135,18 +134,6 @@ const isWithinGrace = ({ clock }: WatchOverDeps, entry: HeldStream | undefined):
   entry !== undefined &&
   entry.relay === undefined &&
   Math.abs(clock.now() - Date.parse(entry.at)) < edgeLimits.disconnectGraceMs;
-
-/** Asks for each relay once. An entry of this one without a stream is left of an end that could not be written. */
-function livingRelays({ bus, relayId }: WatchOverDeps): (relay: string | undefined) => Promise<boolean> {
-  const relays = bus.bucket<LivingRelay>(edgeBuckets.relays);
-  const known = new Map([[relayId, Promise.resolve(false)]]);
-  return async (relay) => {
-    if (relay === undefined) return false;
-    const isAlive = known.get(relay) ?? relays.get(relay).then((entry) => entry !== undefined);
-    known.set(relay, isAlive);
-    return isAlive;
-  };
-}
 
 const isOpen = (host: StoredHost): boolean =>
   !isRevoked(host) && (host.object.status?.status === 'Connected' || host.object.status?.status === 'Unhealthy');
