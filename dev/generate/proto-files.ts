@@ -24,6 +24,26 @@ export const descriptorSet =
   '`;
 
 /**
+ * The generator sets each member of a map as `map[key] = value`, which loses one that is called `__proto__`, or has it replace the
+ * prototype. A sender chooses these names.
+ */
+export const withAnyKey = (text: string): string =>
+  text.replaceAll(
+    /^( *)([\w.]+)\[(key|entry\d+\.key)\] = (.+);$/gm,
+    (...[, indent = '', map = '', key = '', value = '']: string[]) =>
+      [
+        `if (${key} === "__proto__") {`,
+        `  const own = { value: ${value}, writable: true, enumerable: true, configurable: true };`,
+        `  globalThis.Object.defineProperty(${map}, ${key}, own);`,
+        '} else {',
+        `  ${map}[${key}] = ${value};`,
+        '}',
+      ]
+        .map((line) => indent + line)
+        .join('\n'),
+  );
+
+/**
  * TypeScript of every message and service, by its path from the root of the repository. Sources that break a rule of
  * `buf lint` are not generated from.
  * @throws with what buf says.
@@ -56,6 +76,9 @@ function filesIn(folder: string): [string, string][] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => [join('proto/generated', relative(folder, path)), readFileSync(path, 'utf8')] as [string, string])
+    .map(
+      (path) =>
+        [join('proto/generated', relative(folder, path)), withAnyKey(readFileSync(path, 'utf8'))] as [string, string],
+    )
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }

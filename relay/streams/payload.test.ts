@@ -34,6 +34,14 @@ it('that is nested deeper than any reader reads is refused, and takes no stack',
   });
 });
 
+it('EDGE-FLOW-11 keeps each name that a host gives, such as those that every object has', async () => {
+  const read = createReadPayload(systemClock);
+  const json = '{"__proto__":{"constructor":"a","__proto__":"b"},"toString":[{"__proto__":null}]}';
+  const value = Struct.encode(Struct.wrap(JSON.parse(json) as Record<string, unknown>)).finish();
+  const payload = await read('acme', { typeUrl, value });
+  expect('kept' in payload ? JSON.stringify(payload.kept) : payload).toBe(json);
+});
+
 it('is the same as its writer has made it', async () => {
   const read = createReadPayload(systemClock);
   const content = { text: 'x'.repeat(40_000), list: [1, 'two', null, true, { three: [] }], '4': { 5: -0.5 } };

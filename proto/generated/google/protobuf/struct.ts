@@ -171,7 +171,12 @@ export const Struct: MessageFns<Struct> & StructWrapperFns = {
 
             const entry1 = Struct_FieldsEntry.decode(reader, reader.uint32());
             if (entry1.value !== undefined) {
-              message.fields[entry1.key] = entry1.value;
+              if (entry1.key === "__proto__") {
+                const own = { value: entry1.value, writable: true, enumerable: true, configurable: true };
+                globalThis.Object.defineProperty(message.fields, entry1.key, own);
+              } else {
+                message.fields[entry1.key] = entry1.value;
+              }
             }
             continue;
           }
@@ -236,7 +241,12 @@ export const Struct: MessageFns<Struct> & StructWrapperFns = {
     message.fields = (globalThis.Object.entries(object.fields ?? {}) as [string, any | undefined][]).reduce(
       (acc: { [key: string]: any | undefined }, [key, value]: [string, any | undefined]) => {
         if (value !== undefined) {
-          acc[key] = value;
+          if (key === "__proto__") {
+            const own = { value: value, writable: true, enumerable: true, configurable: true };
+            globalThis.Object.defineProperty(acc, key, own);
+          } else {
+            acc[key] = value;
+          }
         }
         return acc;
       },
@@ -250,7 +260,12 @@ export const Struct: MessageFns<Struct> & StructWrapperFns = {
 
     if (object !== undefined) {
       for (const key of globalThis.Object.keys(object)) {
-        struct.fields[key] = object[key];
+        if (key === "__proto__") {
+          const own = { value: object[key], writable: true, enumerable: true, configurable: true };
+          globalThis.Object.defineProperty(struct.fields, key, own);
+        } else {
+          struct.fields[key] = object[key];
+        }
       }
     }
     return struct;
@@ -260,7 +275,12 @@ export const Struct: MessageFns<Struct> & StructWrapperFns = {
     const object: { [key: string]: any } = {};
     if (message.fields) {
       for (const key of globalThis.Object.keys(message.fields)) {
-        object[key] = message.fields[key];
+        if (key === "__proto__") {
+          const own = { value: message.fields[key], writable: true, enumerable: true, configurable: true };
+          globalThis.Object.defineProperty(object, key, own);
+        } else {
+          object[key] = message.fields[key];
+        }
       }
     }
     return object;

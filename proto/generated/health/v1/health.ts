@@ -216,7 +216,12 @@ export const HealthListResponse: MessageFns<HealthListResponse> = {
 
             const entry1 = HealthListResponse_StatusesEntry.decode(reader, reader.uint32());
             if (entry1.value !== undefined) {
-              message.statuses[entry1.key] = entry1.value;
+              if (entry1.key === "__proto__") {
+                const own = { value: entry1.value, writable: true, enumerable: true, configurable: true };
+                globalThis.Object.defineProperty(message.statuses, entry1.key, own);
+              } else {
+                message.statuses[entry1.key] = entry1.value;
+              }
             }
             continue;
           }
@@ -281,7 +286,12 @@ export const HealthListResponse: MessageFns<HealthListResponse> = {
     message.statuses = (globalThis.Object.entries(object.statuses ?? {}) as [string, HealthCheckResponse][]).reduce(
       (acc: { [key: string]: HealthCheckResponse }, [key, value]: [string, HealthCheckResponse]) => {
         if (value !== undefined) {
-          acc[key] = HealthCheckResponse.fromPartial(value);
+          if (key === "__proto__") {
+            const own = { value: HealthCheckResponse.fromPartial(value), writable: true, enumerable: true, configurable: true };
+            globalThis.Object.defineProperty(acc, key, own);
+          } else {
+            acc[key] = HealthCheckResponse.fromPartial(value);
+          }
         }
         return acc;
       },

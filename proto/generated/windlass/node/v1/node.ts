@@ -1517,7 +1517,12 @@ export const EdgeCapabilities: MessageFns<EdgeCapabilities> = {
 
             const entry5 = EdgeCapabilities_CustomLabelsEntry.decode(reader, reader.uint32());
             if (entry5.value !== undefined) {
-              message.customLabels[entry5.key] = entry5.value;
+              if (entry5.key === "__proto__") {
+                const own = { value: entry5.value, writable: true, enumerable: true, configurable: true };
+                globalThis.Object.defineProperty(message.customLabels, entry5.key, own);
+              } else {
+                message.customLabels[entry5.key] = entry5.value;
+              }
             }
             continue;
           }
@@ -1639,7 +1644,12 @@ export const EdgeCapabilities: MessageFns<EdgeCapabilities> = {
     message.customLabels = (globalThis.Object.entries(object.customLabels ?? {}) as [string, string][]).reduce(
       (acc: { [key: string]: string }, [key, value]: [string, string]) => {
         if (value !== undefined) {
-          acc[key] = globalThis.String(value);
+          if (key === "__proto__") {
+            const own = { value: globalThis.String(value), writable: true, enumerable: true, configurable: true };
+            globalThis.Object.defineProperty(acc, key, own);
+          } else {
+            acc[key] = globalThis.String(value);
+          }
         }
         return acc;
       },

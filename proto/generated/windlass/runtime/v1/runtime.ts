@@ -126,7 +126,12 @@ export const IngestStimulusRequest: MessageFns<IngestStimulusRequest> = {
 
             const entry4 = IngestStimulusRequest_HeadersEntry.decode(reader, reader.uint32());
             if (entry4.value !== undefined) {
-              message.headers[entry4.key] = entry4.value;
+              if (entry4.key === "__proto__") {
+                const own = { value: entry4.value, writable: true, enumerable: true, configurable: true };
+                globalThis.Object.defineProperty(message.headers, entry4.key, own);
+              } else {
+                message.headers[entry4.key] = entry4.value;
+              }
             }
             continue;
           }
@@ -210,7 +215,12 @@ export const IngestStimulusRequest: MessageFns<IngestStimulusRequest> = {
     message.headers = (globalThis.Object.entries(object.headers ?? {}) as [string, string][]).reduce(
       (acc: { [key: string]: string }, [key, value]: [string, string]) => {
         if (value !== undefined) {
-          acc[key] = globalThis.String(value);
+          if (key === "__proto__") {
+            const own = { value: globalThis.String(value), writable: true, enumerable: true, configurable: true };
+            globalThis.Object.defineProperty(acc, key, own);
+          } else {
+            acc[key] = globalThis.String(value);
+          }
         }
         return acc;
       },
