@@ -580,6 +580,16 @@ describe('the event bus of the chart', () => {
       { nats: { enabled: true, keys: { maxMb: 256 } } },
       'nats.resources.limits.memory',
     ],
+    [
+      'keys of five buckets for which its memory has no room',
+      {
+        nats: { enabled: true, keys: { maxMb: 140 } },
+        gateway: { enabled: true },
+        relay: { enabled: true, endpoint: 'edge.example.com:443', tls: { existingSecret: 'edge-tls' } },
+        api: on,
+      },
+      'nats.resources.limits.memory',
+    ],
     ['an issuer that is no URL', { api: { oidc: { issuer: 'id.example.com' } } }, '/api/oidc/issuer'],
     ['an algorithm without a key', { api: { oidc: { issuer, algorithms: ['none'] } } }, '/api/oidc/algorithms/0'],
     ['a shared-secret algorithm', { api: { oidc: { issuer, algorithms: ['HS256'] } } }, '/api/oidc/algorithms/0'],
@@ -597,6 +607,24 @@ describe('the event bus of the chart', () => {
     // Nine tenths of 100 GiB, without what audit, keys, conversations and archive take.
     const events = { maxMb: 92_160 - 1_024 - 128 - 1_024 - 2_048 + more };
     const rendered = render({ nats: { enabled: true, storage, events }, archive: { maxMb: 2_048 } });
+    expect(
+      await rendered.then(
+        () => true,
+        () => false,
+      ),
+    ).toBe(fits);
+  });
+
+  it.each([
+    ['one MiB less than nine tenths', 0, true],
+    ['one MiB more than nine tenths', 1, false],
+  ])('counts the room for keys once for each of five buckets: %s of the volume: %s', async (_what, more, fits) => {
+    const storage = { size: '100Gi' };
+    const relay = { enabled: true, endpoint: 'edge.example.com:443', tls: { existingSecret: 'edge-tls' } };
+    // The same, with audit events of the gateway and the ends of their chains, and with results of hosts.
+    const events = { maxMb: 92_160 - 1_024 - 5 * 128 - 1_024 - 2_048 - 1_088 - 1_024 + more };
+    const nats = { enabled: true, storage, events };
+    const rendered = render({ api: on, gateway: { enabled: true }, relay, nats, archive: { maxMb: 2_048 } });
     expect(
       await rendered.then(
         () => true,
