@@ -1,5 +1,6 @@
 import type { FleetRun, StoredPart } from '../../crds/schema/fleet-run.ts';
 import { commandIdOf } from '../edge/index.ts';
+import { createLoopTurns } from '../loop-turns.ts';
 import type { OutputStore } from '../output-store/output-store.ts';
 import { valueOf } from '../output-store/blob-value.ts';
 import { notStarted, type NodeRecord } from './node-record.ts';
@@ -35,6 +36,8 @@ export const storeReader =
 /** A run that ended because its record is gone: its summary is all that is left. */
 export const isLost = ({ status }: FleetRun): boolean => status?.reason === 'RecordLost';
 
+const partsOf = (run: FleetRun): readonly StoredPart[] => (isLost(run) ? undefined : run.status?.per_node_ref) ?? [];
+
 /** The fixed targets; none of a run that has not begun. Throws AppError `not_found` where they are lost. */
 export async function readTargets(
   read: PartReader,
@@ -44,15 +47,6 @@ export async function readTargets(
   const part = isLost(run) ? undefined : run.status?.targets_ref;
   if (part === undefined) return { resolved: [], skipped: [] };
   return inTurn(async () => (await read(run, part)) as FrozenTargets, part);
-}
-
-/** The records that are stored so far, in the order in which the results came. */
-export async function readRecords(read: PartReader, run: FleetRun): Promise<NodeRecord[]> {
-  const records: NodeRecord[] = [];
-  for (const part of (isLost(run) ? undefined : run.status?.per_node_ref) ?? []) {
-    records.push(...((await read(run, part)) as readonly NodeRecord[]));
-  }
-  return records;
 }
 
 /** Bytes of the records of one part: what a store takes of one value with room to spare. */
@@ -80,8 +74,7 @@ export async function* pagesOfRecords<T extends object>(
   run: FleetRun,
   pages: RecordPages<T>,
 ): AsyncGenerator<readonly T[]> {
-  const parts = (isLost(run) ? undefined : run.status?.per_node_ref) ?? [];
-  for (const part of parts) {
+  for (const part of partsOf(run)) {
     let from: number | undefined = 0;
     while (from !== undefined) {
       const start: number = from;
@@ -126,21 +119,44 @@ function pageOf<T extends object>(records: readonly NodeRecord[], from: number, 
   return { page, next: undefined };
 }
 
+/** Records whose places are found in one turn of the event loop. */
+const recordsPerTurn = 2_000;
+const nextTurn = createLoopTurns(recordsPerTurn);
+
+interface PerNode {
+  /** Outcomes that no part had a moment before. */
+  readonly open?: readonly NodeRecord[];
+  /** Default: at once. */
+  readonly inTurn?: PartTurn;
+}
+
 /**
- * Hosts that have an outcome, in the order in which they got it (spec 2 §2.4, `per_node`). `open` are outcomes that no
- * part had a moment before. A run that has ended has every host: those that were never sent the command come last.
+ * Hosts that have an outcome, in the order in which they got it (spec 2 §2.4, `per_node`). A run that has ended has every
+ * host: those that were never sent the command come last. Parts are read one after the other, each in its turn.
  */
 export async function readPerNode(
   read: PartReader,
   run: FleetRun,
-  open: readonly NodeRecord[] = [],
+  { open = [], inTurn = (task) => task() }: PerNode = {},
 ): Promise<NodeRecord[]> {
-  const [{ resolved }, stored] = await Promise.all([readTargets(read, run), readRecords(read, run)]);
   const byNode = new Map<string, NodeRecord>();
-  for (const record of [...stored, ...open]) if (!byNode.has(record.node_id)) byNode.set(record.node_id, record);
-  const known = [...byNode.values()];
-  if (run.status?.phase !== 'Ended') return known;
+  const add = async (records: readonly NodeRecord[]): Promise<void> => {
+    for (const record of records) {
+      if (!byNode.has(record.node_id)) byNode.set(record.node_id, record);
+      await nextTurn(1);
+    }
+  };
+  for (const part of partsOf(run))
+    await inTurn(async () => add((await read(run, part)) as readonly NodeRecord[]), part);
+  await add(open);
+  if (run.status?.phase === 'Ended') await addNotStarted(run, byNode, await readTargets(read, run, inTurn));
+  return [...byNode.values()];
+}
+
+async function addNotStarted(run: FleetRun, byNode: Map<string, NodeRecord>, targets: FrozenTargets): Promise<void> {
   const uid = run.metadata.uid ?? '';
-  const rest = resolved.filter(({ node_id: nodeId }) => !byNode.has(nodeId));
-  return [...known, ...rest.map(({ node_id: nodeId }) => notStarted(nodeId, commandIdOf(uid, nodeId)))];
+  for (const { node_id: nodeId } of targets.resolved) {
+    if (!byNode.has(nodeId)) byNode.set(nodeId, notStarted(nodeId, commandIdOf(uid, nodeId)));
+    await nextTurn(1);
+  }
 }

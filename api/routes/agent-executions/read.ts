@@ -22,7 +22,7 @@ export function createListRoute({ cluster, archived }: ListDeps): Route<Caller> 
     if (query.archived) return json(await archivedPage(archived, tenant, query));
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
     const all = cluster.agentExecutions.list(tenant);
-    const { rows, next } = newestPage(all, page, (execution) => isWanted(execution, query));
+    const { rows, next } = await newestPage(all, page, (execution) => isWanted(execution, query));
     return json({
       executions: rows.map(presentSummary),
       next_cursor: next === undefined ? null : timeCursor.encode(next),

@@ -4,7 +4,7 @@ import { limits } from '../../../crds/limits.ts';
 import type { FleetRun } from '../../../crds/schema/fleet-run.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { type NodeRecord, notStarted } from '../../../lib/fleet/node-record.ts';
-import { readRecords, storeReader } from '../../../lib/fleet/run-record.ts';
+import { readPerNode, storeReader } from '../../../lib/fleet/run-record.ts';
 import { createConfigMapStore } from '../../../lib/output-store/config-map-store.ts';
 import type { OutputStore } from '../../../lib/output-store/output-store.ts';
 import { FleetServer } from '../../../test/support/fleet-controller.ts';
@@ -57,7 +57,7 @@ describe('the record of a fleet run', () => {
     // As much for each host as a run of 10,000 has.
     const store = storeOf(limits.configMapStoreBytes / 10);
     const run = await stored(store, runOver(1_000), inBatches(records, 100));
-    const read = await readRecords(storeReader(store), run);
+    const read = await readPerNode(storeReader(store), run);
     expect(idsOf(read)).toEqual(idsOf(records));
     expect(read.at(-1)).toMatchObject({ code: records.at(-1)?.code, message: records.at(-1)?.message });
     expect(run.status?.stored_bytes).toBeLessThan(limits.configMapStoreBytes / 10);
@@ -67,14 +67,14 @@ describe('the record of a fleet run', () => {
     const records = many(1_000, noisy);
     const store = storeOf(1_000 * bareRecordBytes);
     const run = await stored(store, runOver(1_000), inBatches(records, 100));
-    expect(idsOf(await readRecords(storeReader(store), run))).toEqual(idsOf(records));
+    expect(idsOf(await readPerNode(storeReader(store), run))).toEqual(idsOf(records));
   });
 
   it('keeps outputs whole where many hosts end at one time', async () => {
     const records = many(1_000, noisy);
     const store = storeOf(limits.configMapStoreBytes);
     const run = await stored(store, runOver(1_000), [records]);
-    expect(await readRecords(storeReader(store), run)).toEqual(records);
+    expect(await readPerNode(storeReader(store), run)).toEqual(records);
   });
 
   it('has no more parts than its status takes, however long the run is', async () => {
@@ -83,7 +83,7 @@ describe('the record of a fleet run', () => {
     // One part a minute: 20 hours of a run with one host after the other.
     const run = await stored(store, runOver(1_200), inBatches(records, 1));
     expect(run.status?.per_node_ref?.length).toBeLessThanOrEqual(limits.fleetRecordParts);
-    expect(await readRecords(storeReader(store), run)).toEqual(records);
+    expect(await readPerNode(storeReader(store), run)).toEqual(records);
   });
 
   it('has room for the parts of the other hosts where small parts cannot be joined', () => {

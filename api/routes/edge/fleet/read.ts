@@ -27,7 +27,7 @@ export function createListRoute({ cluster }: Pick<ReadDeps, 'cluster'>): Route<C
     const { query } = request;
     const { tenant } = edgeCaller(request.caller, 'svc.edge.fleet.read');
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
-    const { rows, next } = newestPage(cluster.fleetRuns.list(tenant), page, (run) => isWanted(run, query));
+    const { rows, next } = await newestPage(cluster.fleetRuns.list(tenant), page, (run) => isWanted(run, query));
     if (!rows.every(hasTarget)) await request.reserve(pageBytes);
     const { items, cutAfter } = await readPage(rows, async (run) => {
       const known = await withTarget(cluster.fleetRuns, run);

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { FleetRun, FleetRunStatus } from '../../../../crds/schema/fleet-run.ts';
 import { systemClock } from '../../../../lib/clock.ts';
@@ -5,6 +6,8 @@ import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { createBlob } from '../../../../lib/output-store/blob.ts';
 import { lost } from '../../../../lib/output-store/packed.ts';
 import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
+import { recordPartBytes } from '../../../../lib/fleet/run-record.ts';
+import { bytesOf } from '../../../../lib/memory-budget/index.ts';
 import { createRunRecords } from './records.ts';
 
 const store = new Map<string, Uint8Array>();
@@ -69,6 +72,24 @@ describe('the record of a fleet run', () => {
   it('that is lost under a run which is not over is an error: the controllers have not ended it yet', async () => {
     const running = runWith({ phase: 'Running', reason: undefined });
     await expect(recordsWithout(first).perNode(running)).rejects.toMatchObject({ reason: 'OutputLost' });
+  });
+
+  it('EDGE-REST-37 is read part after part, and readers take turns for the memory of parts', async () => {
+    const inMemory = { now: 0, most: 0 };
+    const outputs: OutputReader =
+      () =>
+      async ({ ref }) => {
+        inMemory.now += 1;
+        inMemory.most = Math.max(inMemory.most, inMemory.now);
+        await setImmediate();
+        inMemory.now -= 1;
+        return store.get(ref) ?? new Uint8Array();
+      };
+    const records = createRunRecords({ clock: systemClock, outputs, bus: { request: () => expect.fail('over') } });
+    const parts = Math.floor(bytesOf('records of fleet runs') / recordPartBytes);
+    const readers = Array.from({ length: 3 * parts + 3 }, () => nodesOf(records, runWith({})));
+    for (const nodes of await Promise.all(readers)) expect(nodes).toEqual(['a', 'b']);
+    expect(inMemory.most).toBeLessThanOrEqual(Math.max(1, parts));
   });
 
   describe('in pages', () => {

@@ -9,6 +9,7 @@ import { readOpenRecords } from '../../../../lib/fleet/open-records.ts';
 import {
   isLost,
   type PartReader,
+  type PartTurn,
   pagesOfRecords,
   readPerNode,
   readTargets,
@@ -30,17 +31,24 @@ export function createRunRecords({ clock, outputs, bus }: RecordDeps): RunRecord
   const turns = createFairPool({ size: bytesOf('records of fleet runs'), clock });
   const read: PartReader = async (run, { ref, bytes }) =>
     valueOf(await outputs(run)({ ref, bytes }), { ref, encoding: 'json' });
+  const turnOf =
+    (run: FleetRun): PartTurn =>
+    (task) =>
+      turns.run({ tenant: run.metadata.namespace ?? '', cost: recordPartBytes }, task);
   return {
-    targets: (run) => unlessLost(run, () => readTargets(read, run), { resolved: [], skipped: [] }),
+    targets: (run) => unlessLost(run, () => readTargets(read, run, turnOf(run)), { resolved: [], skipped: [] }),
     open: (uid) => readOpenRecords(bus, uid),
     // Without one part its hosts would look as if they had never started.
     perNode: async (run, open) =>
       isLost(run)
         ? undefined
-        : unlessLost<NodeRecord[] | undefined>(run, () => readPerNode(read, run, open), undefined),
+        : unlessLost<NodeRecord[] | undefined>(
+            run,
+            () => readPerNode(read, run, { open: open ?? [], inTurn: turnOf(run) }),
+            undefined,
+          ),
     async *pages<T extends object>(run: FleetRun, query: PageQuery<T>) {
-      const entry = { tenant: run.metadata.namespace ?? '', cost: recordPartBytes };
-      const pages = pagesOfRecords(read, run, { ...query, inTurn: (task) => turns.run(entry, task) });
+      const pages = pagesOfRecords(read, run, { ...query, inTurn: turnOf(run) });
       for (;;) {
         const { value = [], done } = await unlessLost(run, () => pages.next(), { value: [], done: true });
         if (done === true) return;

@@ -27,7 +27,8 @@ export function createListRoute({
   return defineRoute<typeof listEdgeHosts, Caller>(listEdgeHosts, async ({ query, caller: asked }) => {
     const { tenant } = edgeCaller(asked, 'svc.edge.hosts.read');
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
-    const { rows, next } = newestPage(await wantedOf(query, edgeHosts.list(tenant)), page, () => true);
+    const wanted = await wantedOf(query, edgeHosts.list(tenant));
+    const { rows, next } = await newestPage(wanted, page, (host) => isInState(host, query));
     const heard = await heardOf(heartbeats, rows);
     const now = clock.now();
     const { items, cutAfter } = await readPage(rows, async (host) =>
@@ -38,15 +39,18 @@ export function createListRoute({
   });
 }
 
-/** Hosts that a list is about, found in turns of the event loop. `connected=false` is no filter (AMB-097). */
+/** `connected=false` is no filter (AMB-097). */
+const isInState = (host: EdgeHost, { connected }: QueryOf<typeof listEdgeHosts>): boolean =>
+  connected !== true || stateOfHost(host) === 'Connected';
+
+/** Hosts with the tags and labels that a list is about, found in turns of the event loop. */
 async function wantedOf(
-  { tag, label = [], connected }: QueryOf<typeof listEdgeHosts>,
+  { tag, label = [] }: QueryOf<typeof listEdgeHosts>,
   hosts: readonly EdgeHost[],
 ): Promise<readonly EdgeHost[]> {
-  const inState = connected === true ? hosts.filter((host) => stateOfHost(host) === 'Connected') : hosts;
-  if (tag === undefined && label.length === 0) return inState;
+  if (tag === undefined && label.length === 0) return hosts;
   const labels = label.map((pair) => ({ Equals: Object.fromEntries([splitPair(pair)]) }));
-  return matchingHosts(inState, fleetHostOf, { labels, ...(tag !== undefined && { tags: [{ AllOf: tag }] }) });
+  return matchingHosts(hosts, fleetHostOf, { labels, ...(tag !== undefined && { tags: [{ AllOf: tag }] }) });
 }
 
 /** The contract has seen to the equals sign. */

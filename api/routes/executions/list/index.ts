@@ -25,7 +25,7 @@ export function createListRoute(deps: ListDeps): Route<Caller> {
     const { cursor, archived, ...wanted } = query;
     if (archived) return json(await archivedPage(archive, caller, { ...wanted, cursor }));
     const after = timeCursor.decode(cursor);
-    const { rows, next } = executionPage(shownTo(caller, cluster.executions.list(tenant)), { ...wanted, after });
+    const { rows, next } = await executionPage(shownTo(caller, cluster.executions.list(tenant)), { ...wanted, after });
     return json({
       executions: rows.map(presentSummary),
       next_cursor: next === undefined ? null : timeCursor.encode(next),

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import { anExecution } from '../../../../test/builders/execution-builder.ts';
+import { countTurns } from '../../../../test/support/count-turns.ts';
 import { createTimeCursor, type TimeKey } from '../../../../lib/http/paging.ts';
 import { executionPage } from './page.ts';
 
@@ -18,11 +19,11 @@ const numbersOf = (executions: readonly WorkflowExecution[]) =>
   executions.map(({ metadata }) => Number(metadata.uid?.slice(-12)));
 
 /** All pages of what `all` gives at the time of each. */
-function walk(all: (page: number) => readonly WorkflowExecution[], limit: number): number[] {
+async function walk(all: (page: number) => readonly WorkflowExecution[], limit: number): Promise<number[]> {
   const seen: number[] = [];
   let after: TimeKey | undefined;
   for (let page = 0; page < 1_000; page++) {
-    const { rows, next } = executionPage(all(page), { limit, after });
+    const { rows, next } = await executionPage(all(page), { limit, after });
     seen.push(...numbersOf(rows));
     if (next === undefined) return seen;
     after = timeCursor.decode(timeCursor.encode(next));
@@ -38,9 +39,9 @@ const someExecutions = fc
   .map((rows) => rows.map(({ number, second }) => made(number, second)));
 
 describe('pages of executions', () => {
-  it('list each exactly once, the newest first, whatever their size', () => {
-    fc.assert(
-      fc.property(someExecutions, fc.integer({ min: 1, max: 70 }), (all, limit) => {
+  it('list each exactly once, the newest first, whatever their size', async () => {
+    await fc.assert(
+      fc.asyncProperty(someExecutions, fc.integer({ min: 1, max: 70 }), async (all, limit) => {
         const want = all.toSorted((a, b) => {
           const [x, y] = [a.metadata, b.metadata];
           return (
@@ -48,16 +49,16 @@ describe('pages of executions', () => {
             (x.uid ?? '').localeCompare(y.uid ?? '')
           );
         });
-        expect(walk(() => all, limit)).toEqual(numbersOf(want));
+        expect(await walk(() => all, limit)).toEqual(numbersOf(want));
       }),
     );
   });
 
-  it('list what stays exactly once while others come and go', () => {
-    fc.assert(
-      fc.property(someExecutions, someExecutions, fc.integer({ min: 1, max: 9 }), (all, others, limit) => {
+  it('list what stays exactly once while others come and go', async () => {
+    await fc.assert(
+      fc.asyncProperty(someExecutions, someExecutions, fc.integer({ min: 1, max: 9 }), async (all, others, limit) => {
         const staying = all.filter((one) => !others.some(({ metadata }) => metadata.uid === one.metadata.uid));
-        const seen = walk((page) => [...staying, ...others.slice(page % 7, (page % 7) + 9)], limit);
+        const seen = await walk((page) => [...staying, ...others.slice(page % 7, (page % 7) + 9)], limit);
         const ids = numbersOf(staying);
         expect(new Set(seen.filter((number) => ids.includes(number)))).toEqual(new Set(ids));
         expect(new Set(seen).size).toBe(seen.length);
@@ -71,22 +72,29 @@ describe('pages of executions', () => {
     [200, 200],
     [201, 200],
     [5_000, 200],
-  ])('of %i have %i', (limit, want) => {
+  ])('of %i have %i', async (limit, want) => {
     const all = Array.from({ length: 300 }, (_, number) => made(number, 0));
-    expect(executionPage(all, { limit, after: undefined }).rows).toHaveLength(want);
+    expect((await executionPage(all, { limit, after: undefined })).rows).toHaveLength(want);
   });
 
-  it('are filtered by status, and by the name or id of the workflow', () => {
+  it('EDGE-REST-16 are looked for in turns of the event loop', async () => {
+    const all = Array<WorkflowExecution>(50_000).fill(made(1, 1));
+    const query = { limit: 9, after: undefined, status: 'failed' } as const;
+    expect(await countTurns(async () => executionPage(all, query))).toBeGreaterThanOrEqual(4);
+  });
+
+  it('are filtered by status, and by the name or id of the workflow', async () => {
     const running = made(1, 1, anExecution().status({ phase: 'running' }));
     const done = made(2, 2, anExecution().ended('completed', 1));
     const pending = made(3, 3, anExecution().with({ workflow: 'other' }));
     const all = [running, done, pending];
-    const of = (query: object) => numbersOf(executionPage(all, { limit: 9, after: undefined, ...query }).rows);
-    expect(of({ status: 'running' })).toEqual([1]);
-    expect(of({ status: 'pending' })).toEqual([3]);
-    expect(of({ workflow: 'demo' })).toEqual([2, 1]);
-    expect(of({ workflow: 'w' })).toEqual([2, 1]);
-    expect(of({ workflow: 'other' })).toEqual([3]);
-    expect(of({ workflow: 'other', status: 'running' })).toEqual([]);
+    const of = async (query: object) =>
+      numbersOf((await executionPage(all, { limit: 9, after: undefined, ...query })).rows);
+    expect(await of({ status: 'running' })).toEqual([1]);
+    expect(await of({ status: 'pending' })).toEqual([3]);
+    expect(await of({ workflow: 'demo' })).toEqual([2, 1]);
+    expect(await of({ workflow: 'w' })).toEqual([2, 1]);
+    expect(await of({ workflow: 'other' })).toEqual([3]);
+    expect(await of({ workflow: 'other', status: 'running' })).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import type { WorkflowExecution } from '../../../../crds/schema/workflow-executi
 import type { Phase } from '../../../../crds/schema/workflow-execution-status.ts';
 import { notedWorkflow } from '../../../../lib/execution/noted-workflow.ts';
 import type { Page, PageOptions, TimeKey } from '../../../../lib/http/paging.ts';
+import { createLoopTurns } from '../../../../lib/loop-turns.ts';
 
 export interface PageQuery extends PageOptions<TimeKey> {
   /** Name or id. */
@@ -14,22 +15,31 @@ export interface PageQuery extends PageOptions<TimeKey> {
  * The newest executions behind `after`, the newest first. Only one page is sorted, however many executions there are,
  * and fastest where new ones are at the end of `all`, as in a cache.
  */
-export function executionPage(all: readonly WorkflowExecution[], query: PageQuery): Page<WorkflowExecution, TimeKey> {
+export function executionPage(
+  all: readonly WorkflowExecution[],
+  query: PageQuery,
+): Promise<Page<WorkflowExecution, TimeKey>> {
   return newestPage(all, query, (execution) => fits(execution, query));
 }
 
 /** Anything with a time and an id. */
 type Dated = Pick<WorkflowExecution, 'metadata'>;
 
-/** The same for any kind of object; `isWanted` says which of them a list is about. */
-export function newestPage<D extends Dated>(
+/** Objects that all lists together look at in one turn of the event loop: some milliseconds. */
+const objectsPerTurn = 10_000;
+const nextTurn = createLoopTurns(objectsPerTurn);
+const objectsAtOnce = 1_000;
+
+/** The same for any kind of object; `isWanted` says which of them a list is about. Looks at them in turns of the event loop. */
+export async function newestPage<D extends Dated>(
   all: readonly D[],
   query: PageOptions<TimeKey>,
   isWanted: (object: D) => boolean,
-): Page<D, TimeKey> {
+): Promise<Page<D, TimeKey>> {
   const size = Math.min(query.limit, limits.pageSizeMax);
   const best: D[] = [];
   for (let index = all.length - 1; index >= 0; index--) {
+    if (index % objectsAtOnce === 0) await nextTurn(objectsAtOnce);
     const execution = all[index];
     const last = best[size];
     if (execution === undefined || (last !== undefined && compare(execution, last) > 0)) continue;
