@@ -54,6 +54,8 @@ export interface FairPool {
   heldBy(tenant: string): number;
   /** The most that one tenant can hold, where no other one holds anything. */
   readonly share: number;
+  /** Places, or bytes, of all tenants together. */
+  readonly size: number;
   /** Held parts of all tenants together. */
   readonly used: number;
   /** Entries that wait. */
@@ -124,6 +126,10 @@ class SharedPool implements FairPool {
     this.#clock = clock;
     this.#waitMs = waitMs;
     this.#perFree = perFree;
+  }
+
+  get size(): number {
+    return this.#size;
   }
 
   get used(): number {

@@ -23,7 +23,7 @@ interface Look {
 }
 
 /**
- * The sign of life of this relay, and its judgement of others. What is missing in the store counts as gone after a time, and
+ * The sign of life of this relay, and its judgement of others. A missing entry counts as gone after a time, and
  * where two looks have missed it. All of that time the store has taken this relay's own sign, and kept it: a bus that
  * was away, or has lost its store, takes the signs of relays that live.
  */

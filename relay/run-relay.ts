@@ -18,6 +18,7 @@ import type { KubeClient } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
 import { bytesOf } from '../lib/memory-budget/index.ts';
 import { checkPage, startHealthServer } from '../lib/process/health-server.ts';
+import { watchPools } from '../lib/process/pool-gauges.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
 import { createTenantDirectory, createTenantInformer } from '../lib/tenant/tenant-directory.ts';
@@ -161,13 +162,16 @@ interface Parts {
 }
 
 async function openGrpc(deps: RelayDeps, { signal, ...parts }: Parts): Promise<GrpcListener> {
-  const { config, clock, logger, readFile } = deps;
+  const { config, clock, logger, metrics, readFile } = deps;
   const relayKey = readKeyPair({ variable: 'WINDLASS_RELAY_KEY', path: config.WINDLASS_RELAY_KEY }, readFile);
   const bytes = bytesOf('messages of daemons');
+  const received = createReceivedMessages({ clock, stopping: signal, bytes });
+  const places = { 'requests of strangers': received.arriving };
+  watchPools(metrics.registry, { bytes: { 'messages of daemons': received.pool }, places });
   return serveRelay(
     {
       ...parts,
-      received: createReceivedMessages({ clock, stopping: signal, bytes }),
+      received,
       clock,
       logger,
       newId,

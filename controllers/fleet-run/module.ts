@@ -7,6 +7,7 @@ import { edgeHosts } from '../../lib/kinds.ts';
 import { loadEdgeKey } from '../../lib/keys/edge-key.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { AppError } from '../../lib/errors.ts';
+import { watchPools } from '../../lib/process/pool-gauges.ts';
 import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 import { defineModule, type Services } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
@@ -37,7 +38,8 @@ export const fleetRunModule = defineModule({
     const { kube, clock, logger, events, facts, tenants, readTenant, bus, informers, whileLeading } = context;
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
     const records: RecordStore = { store: createConfigMapStore(kube), heapTurns: createHeapTurns(clock) };
-    const views = viewsOf(context, records);
+    const pools = poolsOf(context);
+    const views = viewsOf(context, records, pools);
     const leaving = new Map<string, number>();
     // A process that no longer leads has an outdated view of a run.
     whileLeading(async (stop) => {
@@ -46,7 +48,7 @@ export const fleetRunModule = defineModule({
       leaving.clear();
     });
     const sender = senderOf(context);
-    const drive = driveOf(context, sender ?? noSender);
+    const drive = driveOf(context, sender ?? noSender, pools);
     onGone(informers.runs, (uid) => {
       leaving.delete(uid);
       void abandon({ ...drive, views, kube }, uid);
@@ -76,28 +78,47 @@ export const fleetRunModule = defineModule({
 function viewsOf(
   { kube, bus, clock, turns, wake }: Services & { readonly wake: (key: string) => void },
   records: RecordStore,
+  { outputs, onTheWay, rooms }: Pools,
 ): OpenViews {
   return new OpenViews({
     ...records,
     clock,
     newsReader: createNewsReader({ bus, clock, turns }),
-    outputs: createFairPool({ size: fleetRunLimits.outputBytes, clock }),
-    keepArgs: createKeepArgs({ kube, heapTurns: records.heapTurns, onTheWay: createArgumentPool(clock) }),
-    rooms: new HeapRoom(clock),
+    outputs,
+    keepArgs: createKeepArgs({ kube, heapTurns: records.heapTurns, onTheWay }),
+    rooms,
     serveRecords: serveOpenRecords(bus),
     wake,
   });
 }
 
-function driveOf({ bus, clock }: Pick<Services, 'bus' | 'clock'>, sender: CommandSender): DriveDeps {
+/** Pools that all runs share. */
+function poolsOf({ clock, metrics }: Pick<Services, 'clock' | 'metrics'>) {
   const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.longestWaitMs });
+  const rooms = new HeapRoom(clock);
+  const onTheWay = createArgumentPool(clock);
+  const outputs = createFairPool({ size: fleetRunLimits.outputBytes, clock });
+  const launches = poolOf(fleetRunLimits.launches);
+  const cancels = poolOf(fleetRunLimits.cancels);
+  const bytes = { ...rooms.pools, 'output of fleet runs': outputs, 'arguments on their way': onTheWay };
+  watchPools(metrics.registry, { bytes, places: { 'commands of fleet runs': launches, cancellations: cancels } });
+  return { rooms, onTheWay, outputs, launches, cancels };
+}
+
+type Pools = ReturnType<typeof poolsOf>;
+
+function driveOf(
+  { bus, clock }: Pick<Services, 'bus' | 'clock'>,
+  sender: CommandSender,
+  { launches, cancels }: Pools,
+): DriveDeps {
   return {
     clock,
     sender,
     news: createEdgeResults({ bus, clock }),
     recent: createRecentCommands({ bus }),
-    launches: poolOf(fleetRunLimits.launches),
-    cancels: poolOf(fleetRunLimits.cancels),
+    launches,
+    cancels,
   };
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { watchPools } from '../../lib/process/pool-gauges.ts';
 import { createServerMetrics } from '../../lib/process/server-metrics.ts';
 import { createExecutionMetrics } from '../../controllers/execution/metrics.ts';
 import { createMetrics } from '../../controllers/runtime/metrics.ts';
@@ -37,6 +38,7 @@ beforeAll(async () => {
   const controllers = createMetrics();
   createExecutionMetrics(controllers.registry, () => ({}));
   createUnarchivedCounter(controllers.registry);
+  watchPools(controllers.registry, { bytes: {} });
   const texts = [(await controllers.render()).text, await api.registry.metrics()];
   const types = texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]);
   known = new Set(

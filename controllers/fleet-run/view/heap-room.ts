@@ -47,6 +47,11 @@ export class HeapRoom {
     this.#ending = createFairPool({ ...rules, size: endingSize });
   }
 
+  /** For metrics, by the names of the memory budget. */
+  get pools() {
+    return { 'fleet runs under way': this.#pool, 'fleet runs that end': this.#ending };
+  }
+
   /** Whether the run has its room. Where not, it waits in line, and is woken. */
   take(request: RoomRequest): boolean {
     const { uid } = request;
