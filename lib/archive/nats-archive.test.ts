@@ -1,3 +1,5 @@
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { afterAll, describe, expect, it } from 'vitest';
 import { anEntry, describeArchive, namesOf } from '../../test/archive/archive-contract.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
@@ -56,6 +58,43 @@ describe('the archive in the object store of NATS', () => {
     }
   });
 
+  it('AMB-174 keeps no pieces of a record that another writer of the same record overtook', async () => {
+    const { store, bus } = await open();
+    const body = Buffer.alloc(300_000, 'x');
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(Array.from({ length: 3 }, () => store.write(anEntry(1, { body }))));
+    }
+    expect(await store.read('tenant-a', 'run-1')).toEqual(body);
+    // Pieces of one write have one subject.
+    expect(await piecesIn(bus, async (manager, stream) => (await stored(manager, stream)).length)).toBe(1);
+  });
+
+  it('AMB-174 reads a record that is written again meanwhile', async () => {
+    const { store } = await open();
+    const body = Buffer.alloc(300_000, 'x');
+    await store.write(anEntry(1, { body }));
+    let isWriting = true;
+    const reads = [1, 2].map(async () => {
+      while (isWriting) expect((await store.read('tenant-a', 'run-1'))?.byteLength).toBe(body.length);
+    });
+    for (let round = 0; round < 10; round += 1) await store.write(anEntry(1, { body }));
+    isWriting = false;
+    await Promise.all(reads);
+  });
+
+  it('AMB-174 says which record has lost its pieces, rather than wait for them', { timeout: 20_000 }, async () => {
+    const { store, bus } = await open();
+    await store.write(anEntry(1, {}));
+    await piecesIn(bus, (manager, stream) => manager.streams.purge(stream, { filter: pieces }));
+    const { uid } = anEntry(1, {});
+    await expect(store.read('tenant-a', 'run-1')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(`pieces of the object ${uid} are gone`),
+    });
+    await store.write(anEntry(1, {}));
+    expect(await store.read('tenant-a', 'run-1')).toEqual(Buffer.from('record 1'));
+  });
+
   it('lists a thousand records in pages, however many names were used again', async () => {
     const { store } = await open();
     for (let second = 1; second <= 1_000; second += 1) {
@@ -67,3 +106,21 @@ describe('the archive in the object store of NATS', () => {
     expect(Math.max(...pages.map((page) => page.length))).toBeLessThanOrEqual(200);
   });
 });
+
+/** Subjects of pieces, in whichever bucket. */
+const pieces = '$O.*.C.>';
+
+/** Looks at the stream behind the only bucket. */
+async function piecesIn<T>(bus: TestBus, look: (manager: JetStreamManager, stream: string) => Promise<T>): Promise<T> {
+  const connection = await connect({ servers: bus.server.url });
+  try {
+    const manager = await jetstreamManager(connection);
+    const [stream = ''] = (await manager.streams.names().next()).filter((name) => name.startsWith('OBJ_'));
+    return await look(manager, stream);
+  } finally {
+    await connection.close();
+  }
+}
+
+const stored = async (manager: JetStreamManager, stream: string): Promise<readonly string[]> =>
+  Object.keys((await manager.streams.info(stream, { subjects_filter: pieces })).state.subjects ?? {});

@@ -102,7 +102,7 @@ export async function connectBus({ clock, logger }: ConnectionDeps, options: Con
     return {
       shares,
       ...connectionOf({ connection, logger }, publisher, open),
-      ...streamsOf({ client, manager, logger, shares, replicas: options.replicas }),
+      ...streamsOf({ client, clock, manager, logger, shares, replicas: options.replicas }),
       ...messagesOf({ publisher, manager, clock }),
       requests: createConnectionRequests({ connection, publisher, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
     };
@@ -190,10 +190,9 @@ function connectionOf(
   };
 }
 
-interface ConnectionParts {
+interface ConnectionParts extends ConnectionDeps {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
-  readonly logger: Logger;
   readonly shares: StreamShares;
   readonly replicas: number;
 }

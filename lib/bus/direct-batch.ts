@@ -1,4 +1,5 @@
 import type { DirectBatchStartSeq, JetStreamManager, StoredMsg } from '@nats-io/jetstream';
+import { codeOf } from './bus-error.ts';
 
 /**
  * The messages of one batch. The library ends the subscription of a batch at once where it calls back, and leaves that
@@ -19,4 +20,10 @@ export async function readDirect(
   await direct.getBatch(stream, { ...query, callback });
   await promise;
   return found;
+}
+
+/** The server answers a request for messages that are not there, or behind the last one, with a refusal. */
+export function noneIfAbsent(error: unknown): StoredMsg[] {
+  if (codeOf(error) === 404) return [];
+  throw error;
 }

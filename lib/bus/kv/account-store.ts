@@ -1,9 +1,8 @@
 import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import type { Clock } from '../../clock.ts';
-import { codeOf } from '../bus-error.ts';
 import { type AccountStore, blockUseMs } from './key-accounts.ts';
 import type { BucketDefinition } from './bucket-definition.ts';
-import { readDirect } from '../direct-batch.ts';
+import { noneIfAbsent, readDirect } from '../direct-batch.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { accountStream, accountSubject } from '../streams.ts';
 
@@ -54,10 +53,4 @@ async function oldestOf(
     if (found.length < query.batch) break;
   }
   return last;
-}
-
-/** The server answers a request for messages behind the last one with a refusal. */
-function noneIfAbsent(error: unknown): StoredMsg[] {
-  if (codeOf(error) === 404) return [];
-  throw error;
 }

@@ -1,11 +1,13 @@
 import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import type { ObjectInfo, ObjectStore } from '@nats-io/obj';
-import { AppError } from '../../errors.ts';
+import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import { codeOf, errorCodes } from '../bus-error.ts';
 import { readDirect } from '../direct-batch.ts';
 import type { ObjectBucket, ObjectBucketDefinition, ObjectPage } from './object-bucket.ts';
 import { prepareStream } from '../prepare-stream.ts';
+import { readObject } from './read-object.ts';
+import { writeObject } from './write-object.ts';
 import { bucketName, objectBucketRest, objectStream, objectStreamName, objectSubjects } from '../streams.ts';
 
 /** Buckets of objects over one connection. */
@@ -18,12 +20,13 @@ interface ConnectionObjectsDeps {
   readonly client: JetStreamClient;
   readonly manager: Pick<JetStreamManager, 'streams' | 'direct'>;
   readonly logger: Logger;
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly replicas: number;
 }
 
 /** The library is loaded when the first bucket is opened. */
 export function createConnectionObjects(deps: ConnectionObjectsDeps): ConnectionObjects {
-  const { client, manager, logger, replicas } = deps;
+  const { client, manager, logger, clock, replicas } = deps;
   const opened = new Map<string, Promise<ObjectBucket>>();
   const prepared = new Map<string, Promise<void>>();
   const prepare = (definition: ObjectBucketDefinition): Promise<void> => {
@@ -38,6 +41,7 @@ export function createConnectionObjects(deps: ConnectionObjectsDeps): Connection
     const store = await new Objm(client).open(bucketName(definition), false);
     const places = {
       client,
+      clock,
       store,
       manager,
       stream: objectStreamName(definition),
@@ -52,19 +56,22 @@ export function createConnectionObjects(deps: ConnectionObjectsDeps): Connection
       opened.set(definition.name, known);
       return known;
     },
-    async bytes(prefix) {
-      const found = new Map<string, number>();
-      for await (const { config, state } of manager.streams.list()) {
-        const rest = objectBucketRest(config.name, prefix);
-        if (rest !== undefined) found.set(rest, state.bytes);
-      }
-      return found;
-    },
+    bytes: (prefix) => bytesOf(manager, prefix),
   };
+}
+
+async function bytesOf({ streams }: Pick<JetStreamManager, 'streams'>, prefix: string): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for await (const { config, state } of streams.list()) {
+    const rest = objectBucketRest(config.name, prefix);
+    if (rest !== undefined) found.set(rest, state.bytes);
+  }
+  return found;
 }
 
 interface ObjectsDeps {
   readonly client: Pick<JetStreamClient, 'publish'>;
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly store: ObjectStore;
   readonly manager: Pick<JetStreamManager, 'streams' | 'direct'>;
   readonly stream: string;
@@ -81,26 +88,27 @@ interface Preparing {
 /** Messages that one request for a page looks at, and requests for one page: a page may then be short. */
 const windowLength = 512;
 const windowsMax = 40;
-/** Longest wait for one piece of an object to be stored. */
-const putTimeoutMs = 10_000;
 
 /**
- * The library writes and reads objects. Lists are read from the stream: the library's list is of the whole bucket. An
- * alias is a link of the object store, in a space of names of its own.
+ * The library writes objects. Lists are read from the stream: the library's list is of the whole bucket. An alias is a link of
+ * the object store, in a space of names of its own.
  */
 function bucketOf(deps: ObjectsDeps, { prepare, forget }: Preparing): ObjectBucket {
+  const { clock, stream, subjects, manager } = deps;
+  const reading = { clock, stream, chunksOf: subjects.chunksOf, direct: manager.direct };
   return {
     async put({ name, alias, row, body }) {
       try {
         await prepare();
-        const info = await deps.store.putBlob({ name, metadata: { row } }, body, { timeout: putTimeoutMs });
+        const info = await writeObject(deps.store, { name, metadata: { row } }, body);
         await point(deps, alias, info);
       } catch (error) {
         forget();
         throw error;
       }
     },
-    get: (nameOrAlias, bytesMax) => unlessGone(undefined, () => get(deps, nameOrAlias, bytesMax)),
+    get: (nameOrAlias, bytesMax) =>
+      unlessGone(undefined, () => readObject(reading, bytesMax, () => find(deps, nameOrAlias))),
     page: (query) => unlessGone({ rows: [], next: undefined }, () => page(deps, query)),
     trim: (bytes) => unlessGone(0, () => trim(deps, bytes)),
   };
@@ -119,12 +127,8 @@ async function unlessGone<T>(nothing: T, call: () => Promise<T>): Promise<T> {
   }
 }
 
-async function get(deps: ObjectsDeps, nameOrAlias: string, bytesMax: number): Promise<Uint8Array | undefined> {
-  const info = (await deps.store.info(nameOrAlias)) ?? (await linked(deps, nameOrAlias));
-  if (info === null || info.deleted) return undefined;
-  if (info.size > bytesMax) throw tooLarge(info, bytesMax);
-  return (await deps.store.getBlob(info.name)) ?? undefined;
-}
+const find = async (deps: ObjectsDeps, nameOrAlias: string): Promise<ObjectInfo | null> =>
+  (await deps.store.info(nameOrAlias)) ?? linked(deps, nameOrAlias);
 
 /** No name of an object begins so: they are uids. */
 const aliasOf = (alias: string): string => `name/${alias}`;
@@ -182,6 +186,8 @@ function rowOf(message: StoredMsg): string | undefined {
 
 /** Objects looked at for one round of deleting. */
 const trimBatch = 64;
+/** Subject, headers and frame of a stored message, about: too few would delete an object more, too many take another round. */
+const besideBytes = 200;
 
 async function trim(deps: ObjectsDeps, bytes: number): Promise<number> {
   const { manager, stream } = deps;
@@ -200,19 +206,20 @@ async function removeOldest(deps: ObjectsDeps, first: number, bytes: number): Pr
   let [removed, freed] = [0, 0];
   for (const message of await readDirect(manager.direct, stream, query)) {
     if (freed >= bytes) break;
-    const { name, nuid, size = 0, options } = message.json<Partial<ObjectInfo> & Pick<ObjectInfo, 'name'>>();
+    const {
+      name,
+      nuid,
+      size = 0,
+      chunks = 0,
+      options,
+    } = message.json<Partial<ObjectInfo> & Pick<ObjectInfo, 'name'>>();
     if (options?.link !== undefined && (await isInUse(deps, options.link.name ?? ''))) continue;
     if (nuid !== undefined) await manager.streams.purge(stream, { filter: subjects.chunksOf(nuid) });
     await manager.streams.purge(stream, { filter: subjects.infoOf(name) });
     removed += 1;
-    freed += size + message.data.byteLength;
+    freed += size + message.data.byteLength + (1 + chunks) * besideBytes;
   }
   return removed;
 }
 
 const isInUse = async ({ store }: ObjectsDeps, name: string): Promise<boolean> => (await store.info(name)) !== null;
-
-const tooLarge = ({ name, size }: ObjectInfo, bytesMax: number): AppError =>
-  new AppError('limit_exceeded', `the object ${name} has ${size} bytes; ${bytesMax} are read at most`, {
-    reason: 'ObjectTooLarge',
-  });
