@@ -134,6 +134,26 @@ describe('too much of it', () => {
     expect([sent.length, dropped()]).toEqual([27, 2]);
   });
 
+  it('one namespace has 2,000 Events and then five a second, however many objects it has, and takes none from another', async () => {
+    const { recorder, clock, sent, dropped } = setUp();
+    let made = 0;
+    const failing = async (count: number, namespace = 'many'): Promise<void> => {
+      for (let i = 0; i < count; i += 1) {
+        made += 1;
+        recorder.record(happening({ object: { metadata: { namespace, name: 'x', uid: `u${made}` } } }));
+        if (i % 500 === 499) await recorder.flush();
+      }
+      await recorder.flush();
+    };
+    await failing(2_500);
+    expect([sent.length, dropped()]).toEqual([2_000, 500]);
+    await failing(3, 'other');
+    expect([sent.length, dropped()]).toEqual([2_003, 500]);
+    await clock.advance(1_000);
+    await failing(7);
+    expect([sent.length, dropped()]).toEqual([2_008, 502]);
+  });
+
   it('at most a thousand of one namespace wait, and there is room for another one', async () => {
     const { recorder, dropped } = setUp(() => new Promise<void>(() => undefined));
     for (let i = 0; i < 1_002; i++) {

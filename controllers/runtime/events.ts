@@ -14,6 +14,7 @@ import {
 } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { shortKey } from '../../lib/short-key.ts';
+import { createTokenBuckets, type TokenBuckets } from '../../lib/token-buckets.ts';
 import { microTime } from './lease-record.ts';
 
 /** Something that happened to an object, for people who run `kubectl describe`. */
@@ -48,7 +49,7 @@ interface EventRecorderOptions {
 /**
  * Writes Events beside the work, never in its way: `record` returns at once, never throws, and drops what is too much.
  * The same happening to the same object is written once in ten minutes. One object gets at most 25 Events, then one
- * each half minute. At most 1,250 wait to be sent, of which one namespace has four fifths. Each namespace has its own
+ * each half minute, and one namespace 2,000, then five a second, however many objects it has. At most 1,250 wait to be sent, of which one namespace has four fifths. Each namespace has its own
  * sender, so that one whose Events hang in a webhook holds up no other.
  */
 export interface EventRecorder {
@@ -58,8 +59,10 @@ export interface EventRecorder {
 }
 
 const repeatAfterMs = 10 * 60_000;
-const burst = 25;
-const refillMs = 30_000;
+/** Events at once, and the time behind which one more may come. */
+const ofObject = { burst: 25, intervalMs: 30_000 };
+/** Without a bound of its own, a tenant whose objects come and fail for ever would fill etcd with Events of new objects. */
+const ofNamespace = { burst: 2_000, intervalMs: 200 };
 const waitingMax = 1_250;
 /** Namespaces whose Events are sent at once. */
 const sendersMax = 4;
@@ -78,18 +81,13 @@ interface Line {
   readonly sent: Promise<void>;
 }
 
-/** Events an object may still have, as of a time of the steady clock. */
-interface Allowance {
-  readonly left: number;
-  readonly at: number;
-}
-
 class Recorder implements EventRecorder {
   readonly #deps: EventRecorderDeps;
   readonly #options: EventRecorderOptions;
   /** When each happening was written last, by the steady clock. */
   readonly #seen = new LRUCache<string, number>({ max: rememberedMax });
-  readonly #allowances = new LRUCache<string, Allowance>({ max: rememberedMax });
+  readonly #objects: TokenBuckets;
+  readonly #namespaces: TokenBuckets;
   /** Room for those that wait to be sent. */
   readonly #room: FairPool;
   readonly #requests: FairPool;
@@ -100,6 +98,9 @@ class Recorder implements EventRecorder {
     this.#deps = deps;
     this.#options = options;
     const { clock } = deps;
+    const buckets = { nowMs: () => clock.steadyMs(), keysMax: rememberedMax };
+    this.#objects = createTokenBuckets({ ...ofObject, ...buckets });
+    this.#namespaces = createTokenBuckets({ ...ofNamespace, ...buckets });
     this.#room = createFairPool({ size: waitingMax, clock });
     this.#requests = createFairPool({ size: sendersMax, clock });
   }
@@ -113,7 +114,7 @@ class Recorder implements EventRecorder {
     this.#seen.set(sameness, at);
     const event = this.#eventOf(happening, clock.now());
     const tenant = event.metadata.namespace ?? '';
-    const place = this.#spend(uid, at) ? this.#room.tryEnter({ tenant }) : undefined;
+    const place = this.#spend(uid, tenant) ? this.#room.tryEnter({ tenant }) : undefined;
     if (place === undefined) return this.#deps.onDropped?.();
     const known = this.#lines.get(tenant);
     if (known !== undefined) return void known.waiting.push({ event, place });
@@ -126,12 +127,9 @@ class Recorder implements EventRecorder {
     await resultWithin(this.#deps.clock, sendTimeoutMs, sent);
   }
 
-  #spend(uid: string, at: number): boolean {
-    const { left, at: before } = this.#allowances.get(uid) ?? { left: burst, at };
-    const refilled = Math.min(burst, left + (at - before) / refillMs);
-    if (refilled < 1) return false;
-    this.#allowances.set(uid, { left: refilled - 1, at });
-    return true;
+  /** An Event that one of both refuses takes nothing from the other. */
+  #spend(uid: string, tenant: string): boolean {
+    return this.#objects.isDue(uid) && this.#namespaces.take(tenant) && this.#objects.take(uid);
   }
 
   async #send(tenant: string, waiting: Line['waiting']): Promise<void> {
