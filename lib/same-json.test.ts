@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nested } from '../test/support/nested.ts';
 import { canonicalJson } from './definition/canonical.ts';
 import { sameJson } from './same-json.ts';
 
@@ -20,6 +21,12 @@ describe('two values', () => {
     [{}, null, false],
     ['1', 1, false],
   ])('%j and %j are the same: %s', (left, right, want) => expect(sameJson(left, right)).toBe(want));
+
+  it.each([9_000, 10_000])('of %i levels are compared, as kubectl may store such', (levels) => {
+    const [one, other] = [nested(levels), nested(levels)];
+    expect(sameJson({ a: one }, { a: other })).toBe(true);
+    expect(sameJson({ a: one }, { a: nested(levels + 1) })).toBe(false);
+  });
 
   it('are the same exactly when their canonical texts are', () => {
     const value = fc.jsonValue({ maxDepth: 3 });

@@ -1,5 +1,6 @@
 import { AppError } from '../../lib/errors.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
+import { jsonText } from '../../lib/json-text.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import { answer, failure } from '../../lib/tools/answers.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
@@ -27,7 +28,7 @@ export function runOf(give: Give): ToolRun {
     kind: 'api',
     async run(caller, args, signal): Promise<ToolAnswer> {
       try {
-        const content = JSON.stringify(await give(caller, args, signal)) ?? 'null';
+        const content = jsonText(await give(caller, args, signal)) ?? 'null';
         return content.length <= answerLength
           ? answer(content)
           : failure('TOO_LARGE', 'the answer is too large; ask for less');

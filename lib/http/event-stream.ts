@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
+import { jsonText } from '../json-text.ts';
 import type { EventFrame, ServerSentEvent } from './route.ts';
 import { UnreadEvents, unreadLimits, type UnreadStream } from './unread-events.ts';
 
@@ -45,7 +46,7 @@ export function encodeEvent({ id, event, data }: ServerSentEvent): Buffer {
     if (field !== undefined && /[\r\n\0]/.test(field)) throw new RangeError('an event id or name holds a line break');
   }
   const lines = [id === undefined ? '' : `id: ${id}\n`, event === undefined ? '' : `event: ${event}\n`];
-  return Buffer.from(`${lines.join('')}data: ${JSON.stringify(data)}\n\n`);
+  return Buffer.from(`${lines.join('')}data: ${jsonText(data)}\n\n`);
 }
 
 /** A client that is being sent events. */

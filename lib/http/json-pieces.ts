@@ -1,8 +1,10 @@
+import { jsonText } from '../json-text.ts';
+
 /** A piece has so many characters, and one value more at most. */
 export const jsonPieceLength = 65_536;
 
 /**
- * The text of `JSON.stringify`, piece by piece: a list of thousands of rows takes longer than a turn of the event loop may. Parted are
+ * The text of `jsonText`, piece by piece: a list of thousands of rows takes longer than a turn of the event loop may. Parted are
  * the lists of the outermost object.
  */
 export function* jsonPieces(value: unknown): Generator<string> {
@@ -21,13 +23,13 @@ const isPlainObject = (value: unknown): value is object =>
 
 function* partsOf(value: unknown): Generator<string> {
   if (!isPlainObject(value)) {
-    yield JSON.stringify(value);
+    yield jsonText(value) ?? '';
     return;
   }
   let before = '{';
   for (const [name, member] of Object.entries(value)) {
     const isParted = Array.isArray(member) && member.length > 0;
-    const text = isParted ? '' : JSON.stringify(member);
+    const text = isParted ? '' : jsonText(member);
     if (text === undefined) continue;
     yield `${before}${JSON.stringify(name)}:${text}`;
     if (isParted) yield* itemsOf(member);
@@ -40,7 +42,7 @@ function* itemsOf(items: readonly unknown[]): Generator<string> {
   let before = '[';
   for (const item of items) {
     // As within a list that is written whole.
-    yield `${before}${JSON.stringify(item) ?? 'null'}`;
+    yield `${before}${jsonText(item) ?? 'null'}`;
     before = ',';
   }
   yield ']';

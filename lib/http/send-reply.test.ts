@@ -11,6 +11,7 @@ import {
   type TestCaller,
   type TestServer,
 } from '../../test/support/http-server.ts';
+import { nested } from '../../test/support/nested.ts';
 import { AppError } from '../errors.ts';
 import { defineContract } from './contract.ts';
 import { defineRoute, json } from './route.ts';
@@ -62,6 +63,35 @@ describe('an answer of JSON for which there is no room', () => {
     expect(made).toEqual([]);
     expect(asked[0]).toBeGreaterThan(2_000);
   });
+});
+
+describe('an answer with a value of thousands of levels, which kubectl may store', () => {
+  const read = defineContract({
+    operationId: 'read',
+    method: 'get',
+    path: '/v1/deep',
+    tag: 'Test',
+    summary: 'Test',
+    access: 'bearer',
+    success: { kind: 'json', description: 'Rows.', schema: Type.Object({}), example: {} },
+    errors: [],
+  });
+
+  it.each([1, 2_000])(
+    'AMB-154 has the other values, and a word in place of its depth, in a list of %i rows',
+    async (count) => {
+      const rows = Array.from({ length: count }, (_, index) => ({ index, text: 'x'.repeat(1_000), input: {} }));
+      rows.push({ index: count, text: '', input: { a: nested(9_000) } });
+      const server = await startTestServer([defineRoute<typeof read, TestCaller>(read, async () => json({ rows }))]);
+      servers.push(server);
+      const response = await fetch(`${server.url}/v1/deep`, { headers: { authorization: 'Bearer ada' } });
+      const text = await response.text();
+      expect(response.status).toBe(200);
+      const answer = JSON.parse(text) as { rows: { index: number }[] };
+      expect(answer.rows.map(({ index }) => index)).toEqual(rows.map(({ index }) => index));
+      expect(text).toContain('(cut: more than 128 levels)');
+    },
+  );
 });
 
 describe('a large answer of JSON', () => {

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { jsonText } from '../json-text.ts';
 import { createLoopTurns } from '../loop-turns.ts';
 import { dropUnread } from './drop-unread.ts';
 import { type EventStreams, unbuffered } from './event-stream.ts';
@@ -75,7 +76,7 @@ async function sendJson(ctx: HttpContext, value: unknown, running: InFlightReque
   const room = running.answer(length);
   if (room !== undefined) await room;
   if (running.isLarge && length > wholeJsonLength) return sendParted(ctx, value);
-  await sendText(ctx, { text: JSON.stringify(value), mediaType: 'application/json' }, running);
+  await sendText(ctx, { text: jsonText(value) ?? '', mediaType: 'application/json' }, running);
 }
 
 /** Characters of JSON that one turn of the event loop makes: some ten milliseconds. */

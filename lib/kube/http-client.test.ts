@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Answerer, answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
+import { nested } from '../../test/support/nested.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -258,6 +259,13 @@ describe('the bytes on the wire', () => {
     const { client, peer } = await setUp((_, response) => answerJson(response, 200, pod));
     await client.get(configMaps, { namespace: 'a', name: '../secrets/x?y' });
     expect(peer.requests[0]?.path).toBe('/api/v1/namespaces/a/configmaps/..%2Fsecrets%2Fx%3Fy');
+  });
+
+  it('an object of thousands of levels, which kubectl may have stored, is refused before anything is sent', async () => {
+    const { client, peer } = await setUp((_, response) => answerJson(response, 200, pod));
+    const deep = { ...pod, spec: { containers: [], a: nested(9_000) } };
+    await expect(client.create(pods, deep)).rejects.toMatchObject({ code: 'limit_exceeded', reason: 'NestedTooDeep' });
+    expect(peer.requests).toHaveLength(0);
   });
 
   it('a namespaced object without a namespace is refused before anything is sent', async () => {

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { halfJitter } from '../backoff.ts';
+import { NestedTooDeep } from '../nesting.ts';
 import type { ClockSkew } from './clock-skew.ts';
 import type { CredentialSource } from './credentials.ts';
 import { createDispatchers, type Dispatchers, type Use } from './dispatchers.ts';
@@ -174,7 +175,7 @@ class HttpTransport implements Transport {
       headers[name] = typeof value === 'string' ? value : [...value];
     }
     if (call.body !== undefined) headers['content-type'] = call.contentType ?? 'application/json';
-    const body = call.body === undefined ? null : JSON.stringify(call.body);
+    const body = call.body === undefined ? null : bodyOf(call.body);
     const path = `${prefix}${call.path}${queryOf(call.query)}`;
     return {
       dispatcher: this.#dispatchers.of(endpoint, use),
@@ -185,6 +186,16 @@ class HttpTransport implements Transport {
   #report(call: Call, code: string, started: number): void {
     const ms = performance.now() - started;
     this.#deps.onRequest?.({ verb: call.verb, resource: call.resource, code, ms });
+  }
+}
+
+/** An object that kubectl has stored may be too deep to be written again. */
+function bodyOf(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new NestedTooDeep('an object that is to be written');
   }
 }
 

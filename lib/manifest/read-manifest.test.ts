@@ -53,6 +53,22 @@ describe('one manifest', () => {
     expect(problems[0]?.message).toMatch(/^must be a string, not /);
   });
 
+  it.each([900, 1_300])('is refused where aliases make it deeper than can be written, by %i levels each', (levels) => {
+    const lines = Array.from({ length: 6 }, (_, index) => {
+      const inner = index === 0 ? '1' : `*a${index - 1}`;
+      return `    a${index}: &a${index} ${'['.repeat(levels)}${inner}${']'.repeat(levels)}`;
+    });
+    const head = [
+      'apiVersion: windlass.dev/v1',
+      'kind: Workflow',
+      'metadata: {name: a, version: 1.0.0}',
+      'spec:',
+      '  context:',
+    ];
+    const { problems } = readManifest([...head, ...lines].join('\n'));
+    expect(problems.map(({ message }) => message)).toContain('is nested too deeply');
+  });
+
   it('is refused where aliases make it larger than an object may be', () => {
     const context = `  context: {a: &a ${'x'.repeat(600_000)}, b: *a}\n`;
     const { problems, workflow } = readManifest(manifest + context);

@@ -15,6 +15,7 @@ import {
 } from 'yaml';
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import { cutText } from '../cut-text.ts';
+import { isTooDeep } from '../nesting.ts';
 import { plainWords } from './plain-words.ts';
 
 /** A place in a text, both counted from 1. */
@@ -50,6 +51,8 @@ export interface YamlBounds {
 const manifestBounds: YamlBounds = { bytes: manifestBytes, tokens: tokenLimit };
 /** Syntax errors of one document that are reported; a reader stops after so many. */
 const errorLimit = 100;
+/** Levels of a value: aliases in aliases make thousands of a short text, which nothing could write or walk. */
+const levelsLimit = 1_000;
 /** How often all aliases of a document may be resolved; a bomb of nested aliases needs far more. */
 const aliasLimit = 100;
 
@@ -116,6 +119,7 @@ function toSource(document: Document, lines: LineCounter, anyNumber: boolean): S
   if (problems.length > 0) return { value: null, problems, positionOf, wordsForKubectl: none };
   try {
     const value: unknown = document.toJS({ maxAliasCount: aliasLimit });
+    if (isTooDeep(value, levelsLimit)) throw new Error(deepText);
     return { value, problems, positionOf, wordsForKubectl };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -134,9 +138,11 @@ const plainTags = new Set(
 );
 const isForeign = (tag: string | undefined): boolean => tag !== undefined && !plainTags.has(tag);
 
+const deepText = 'is nested too deeply';
+
 const texts: Partial<Readonly<Record<YAMLError['code'], string>>> = {
   TAG_RESOLVE_FAILED: tagText,
-  RESOURCE_EXHAUSTION: 'is nested too deeply',
+  RESOURCE_EXHAUSTION: deepText,
 };
 
 const textOf = (error: YAMLError): string => texts[error.code] ?? error.message;

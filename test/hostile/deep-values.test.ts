@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { fixTargets } from '../../controllers/fleet-run/begin/fix-targets.ts';
+import { presentDefinition as presentAgent } from '../../api/routes/agents/present.ts';
+import { presentExecution } from '../../api/routes/executions/present.ts';
+import { moveWorkflow } from '../../api/routes/workflows/move/move-workflow.ts';
+import { presentDefinition } from '../../api/routes/workflows/present.ts';
 import { blackboardProblem, inputProblem } from '../../controllers/execution/engine/input.ts';
 import { customResourceDefinition } from '../../crds/custom-resource-definition.ts';
 import { kinds } from '../../crds/kinds.ts';
@@ -16,6 +20,7 @@ import { checkDefinition } from '../../lib/definition/check.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { checkArgs } from '../../lib/fleet/args.ts';
 import { completePolicy } from '../../lib/fleet/policy.ts';
+import { jsonText } from '../../lib/json-text.ts';
 import { schemaLimits } from '../../lib/json-schema/limits.ts';
 import { createKeepRevision, holdsItsContent, revisionOf } from '../../lib/registration/index.ts';
 import { checkToolWorkflow } from '../../lib/tool-chain/check-tool-workflow.ts';
@@ -224,6 +229,30 @@ describe('an object of some thousand levels', () => {
     const spec = { ...workflow.spec, context: { a: nested(serverLevels) } };
     await keep({ ...workflow, metadata: { name: 'w', namespace: 'tenant-acme', uid: 'u' }, spec });
     expect(calls).toEqual([]);
+  });
+
+  it('AMB-154 is an execution, a workflow and an agent that its tenant can read', () => {
+    const deep = { a: nested(serverLevels) };
+    const meta = { name: 'w', namespace: 'tenant-acme', uid: 'u' };
+    const spec = { ...workflow.spec, context: deep };
+    const shown = [
+      presentExecution(anExecution('run').with({ input: deep }).build()),
+      presentDefinition({ ...workflow, metadata: meta, spec }, spec),
+      presentAgent({ tenantOf: () => 'acme' }, agent, { ...agent.spec, output_schema: deep }),
+    ].map((object) => jsonText(object) ?? '');
+    expect(shown.map((text) => text.includes('(cut: more than 128 levels)'))).toEqual([true, true, true]);
+  });
+
+  it('WF-API-13 is refused as a workflow to move, by a sentence', async () => {
+    const spec = { ...workflow.spec, context: { a: nested(serverLevels) } };
+    const known = { ...workflow, metadata: { name: 'w', namespace: 'tenant-acme', uid: 'u' }, spec };
+    const kube = { get: async () => known } as never;
+    const deps = { kube, cluster: { tenants: {} as never, workflows: {} as never }, write: undefined as never };
+    const move = { scope: 'user', viewer: {} as never, force: false, scopes: [] } as const;
+    await expect(moveWorkflow(deps, known, move)).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      message: "the workflow 'w' is nested deeper than 64 levels",
+    });
   });
 
   it('AMB-174 is an execution that is recorded without the value that was refused', async () => {

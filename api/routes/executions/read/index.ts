@@ -2,6 +2,7 @@ import type { WorkflowExecution } from '../../../../crds/schema/workflow-executi
 import type { ExecutionRecord } from '../../../../lib/archive/record.ts';
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
+import { jsonText } from '../../../../lib/json-text.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownExecution } from '../../not-found.ts';
@@ -64,7 +65,7 @@ const longestKept = 16_384;
 function textOf(execution: WorkflowExecution): string {
   const known = texts.get(execution);
   if (known !== undefined) return known;
-  const text = JSON.stringify(presentExecution(execution));
+  const text = jsonText(presentExecution(execution)) ?? '';
   if (text.length <= longestKept) texts.set(execution, text);
   return text;
 }

@@ -8,6 +8,7 @@ import { requireFleetScope } from '../../../../lib/identity/index.ts';
 import { workflows as workflowKind } from '../../../../lib/kinds.ts';
 import { findAgain, findObject, isConflict, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
+import { definitionLevels, isTooDeep, NestedTooDeep } from '../../../../lib/nesting.ts';
 import { specOf } from '../../../../lib/registration/index.ts';
 import { firstAnswer } from '../../../../lib/retry.ts';
 import { callsFleetTools } from '../../../../lib/tools/fleet-rights.ts';
@@ -57,6 +58,9 @@ export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Planne
 
 async function registerThere(deps: MoveDeps, source: Workflow, move: PlannedMove): Promise<Workflow> {
   const { kube, write } = deps;
+  // The controllers refuse such a definition, and no process could write it anywhere.
+  if (isTooDeep(source.spec, definitionLevels))
+    throw new NestedTooDeep(`the workflow '${workflowName(source.metadata)}'`);
   const older = await olderVersions(kube, source);
   // In the global scope it acts in every tenant, and an execution may ask for any of its versions.
   if ([source.spec, ...older.map(specOf)].some(callsFleetTools))
