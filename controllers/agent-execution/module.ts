@@ -53,7 +53,7 @@ export const agentExecutionModule = defineModule({
   },
   /** Asks the server for its version once. */
   async reconcile(context) {
-    const { bus, kube, clock, events, facts, config, nodeConfig, informers, wake } = context;
+    const { bus, kube, clock, events, facts, config, nodeConfig, informers, wake, metrics } = context;
     const { executions, agents, pods, volumes, tenants } = informers;
     const archives = archivesOf(context);
     onGone(executions, (uid) => archives.forget(uid));
@@ -79,6 +79,7 @@ export const agentExecutionModule = defineModule({
       recordedEnd: createRecordedEnd({ bus, logs: bus.logs(conversationLogs), tenants: context.tenants, clock }),
       quota,
       isEnding: endingNamespaces(tenants),
+      onEnd: (reason) => metrics.ended(kind, reason),
       ttlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS,
       archiveGraceSeconds: config.WINDLASS_ARCHIVE_GRACE_SECONDS,
     });

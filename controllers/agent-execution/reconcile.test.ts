@@ -186,6 +186,7 @@ function world(given: Given = {}) {
     },
   };
   const woken: string[] = [];
+  const ends: string[] = [];
   const quota = createQuotaGate(clock, (each) => void woken.push(each));
   const reconcile = createAgentExecutionReconcile({
     quota,
@@ -204,6 +205,7 @@ function world(given: Given = {}) {
     archives: given.archives ?? noArchives,
     recordedEnd: async () => given.recorded ?? { kind: 'open' },
     isEnding: () => false,
+    onEnd: (reason) => void ends.push(reason),
     ttlSeconds: 60,
     archiveGraceSeconds: 30,
   });
@@ -213,6 +215,7 @@ function world(given: Given = {}) {
     made,
     asked,
     woken,
+    ends,
     opened,
     deleted,
     facts,
@@ -297,6 +300,15 @@ describe('an execution of an agent begins', () => {
     const { run, status } = world({ spec, agent });
     await run();
     expect(status()?.deadline).toBe(`${time}.000Z`);
+  });
+
+  it('and ends once, which is counted by its reason', async () => {
+    const { run, asks, ends } = world();
+    await run();
+    asks({ result: { phase: 'failed', at: new Date(start).toISOString(), reason: 'InternalError', message: 'a bug' } });
+    await run();
+    await run();
+    expect(ends).toEqual(['InternalError']);
   });
 
   it('without a pod where no tool runs in one', async () => {

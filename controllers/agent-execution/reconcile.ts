@@ -55,6 +55,8 @@ interface AgentExecutionDeps extends AfterwardsDeps {
   readonly recordedEnd: RecordedEnd;
   /** Makes objects that count in a quota. */
   readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
+  /** Hears why an execution has ended, once its status says so. */
+  readonly onEnd: (reason: string) => void;
 }
 
 /**
@@ -108,6 +110,7 @@ async function endOrWait(deps: AgentExecutionDeps, execution: AgentExecution, en
 async function finish(deps: AgentExecutionDeps, execution: AgentExecution, end: End): Promise<ReconcileResult> {
   deps.quota.leave(keyOf(execution));
   const written = await write(deps, execution, endedStatus(execution, deps.clock.now(), end));
+  deps.onEnd(end.reason);
   recordEvent(deps, execution, end.phase === 'failed' ? 'Warning' : 'Normal', end);
   return goOnAfterwards(deps, written);
 }

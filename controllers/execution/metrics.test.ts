@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createExecutionMetrics, type ExecutionMetrics } from './metrics.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { countOutcomes, createExecutionMetrics, type ExecutionMetrics } from './metrics.ts';
 
 let registry: Registry;
 let metrics: ExecutionMetrics;
@@ -22,6 +23,17 @@ describe('metrics of executions', () => {
     ]) {
       expect(text).toContain(`${line}\n`);
     }
+  });
+
+  it('count an end by its phase, and by its reason where that says more', async () => {
+    const ends: (string | undefined)[] = [];
+    const count = countOutcomes({ metrics, onEnd: (reason) => void ends.push(reason), tenantOf: () => 'acme' });
+    count(anExecution().build(), { phase: 'failed', reason: 'InternalError' });
+    count(anExecution().build(), { phase: 'completed', reason: 'LastStateFailed' });
+    expect(ends).toEqual(['InternalError', 'LastStateFailed']);
+    const text = await registry.metrics();
+    expect(text).toContain('windlass_executions_finished_total{tenant="acme",outcome="failed"} 1\n');
+    expect(text).toContain('windlass_executions_finished_total{tenant="acme",outcome="last_state_failed"} 1\n');
   });
 
   it('give labels to 500 tenants and count the others together', async () => {

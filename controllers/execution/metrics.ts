@@ -1,4 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { askedGauge } from '../runtime/asked-gauge.ts';
 
 /** Metrics of executions. Label values come from closed sets: phases, kinds of states, outcomes. */
@@ -34,6 +36,23 @@ export function createExecutionMetrics(
     finished: finishedCounter(registry),
   };
 }
+
+interface OutcomeDeps {
+  readonly metrics: Pick<ExecutionMetrics, 'finished'>;
+  readonly onEnd: (reason: string | undefined) => void;
+  readonly tenantOf: (namespace: string) => string;
+}
+
+/** One that completed without success is counted apart: its phase alone would hide it. */
+export const countOutcomes =
+  ({ metrics, onEnd, tenantOf }: OutcomeDeps) =>
+  (
+    { metadata }: Pick<WorkflowExecution, 'metadata'>,
+    { phase, reason }: Pick<WorkflowExecutionStatus, 'phase' | 'reason'>,
+  ): void => {
+    onEnd(reason);
+    metrics.finished(tenantOf(metadata.namespace ?? ''), reason === 'LastStateFailed' ? 'last_state_failed' : phase);
+  };
 
 function finishedCounter(registry: Registry): ExecutionMetrics['finished'] {
   const finished = new Counter({

@@ -27,7 +27,7 @@ import type { LinkedFact } from './engine/facts.ts';
 import { createFindWorkflow } from './find-workflow.ts';
 import { createEndRoutes, type EndRoutes } from './linked.ts';
 import { createMadeChildren, type MadeChildren } from './made-children.ts';
-import { createExecutionMetrics, type ExecutionMetrics } from './metrics.ts';
+import { countOutcomes, createExecutionMetrics, type ExecutionMetrics } from './metrics.ts';
 import type { Caches, ObserveDeps } from './observe.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 import { connectWaiting, createWaiting, type WaitingExecutions } from './waiting.ts';
@@ -139,13 +139,12 @@ function metricsOf({ metrics, informers: { executions } }: Context): ExecutionMe
   });
 }
 
-/** One that completed without success is counted apart: its phase alone would hide it. */
-function countOutcome({ informers }: Context, metrics: ExecutionMetrics): ExecutionDeps['onOutcome'] {
-  return ({ metadata }, { phase, reason }) => {
-    const outcome = reason === 'LastStateFailed' ? 'last_state_failed' : phase;
-    metrics.finished(tenantOf(informers.tenants, metadata.namespace ?? ''), outcome);
-  };
-}
+const countOutcome = (context: Context, metrics: ExecutionMetrics): ExecutionDeps['onOutcome'] =>
+  countOutcomes({
+    metrics,
+    onEnd: (reason) => context.metrics.ended('WorkflowExecution', reason),
+    tenantOf: (namespace) => tenantOf(context.informers.tenants, namespace),
+  });
 
 /** Pods that have ended count no more; neither does what is gone. */
 function quotaGate({ clock, wake, informers }: Context): QuotaGate {

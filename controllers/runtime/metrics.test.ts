@@ -62,6 +62,8 @@ describe('metrics', () => {
     metrics.apiRequest({ verb: 'watch', resource: 'pods', code: '200', ms: 5 });
     metrics.leader(true);
     metrics.eventDropped();
+    metrics.ended('AgentExecution', 'InternalError');
+    metrics.ended('AgentExecution', 'Timeout');
     const { text, type } = await get('/metrics');
     expect(type).toContain('text/plain');
     for (const line of [
@@ -79,6 +81,8 @@ describe('metrics', () => {
       'rest_client_request_duration_seconds_count{verb="create"} 1',
       'windlass_leader 1',
       'windlass_events_dropped_total 1',
+      'windlass_internal_ends_total{kind="AgentExecution"} 1',
+      'windlass_internal_ends_total{kind="WorkflowExecution"} 0',
     ]) {
       expect(text).toContain(`${line}\n`);
     }

@@ -1,10 +1,16 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ExecutionReason } from '../../crds/conditions.ts';
 import { type BusObserver, createBusMetrics } from '../../lib/bus/index.ts';
 import type { ReflectorObserver } from '../../lib/informer/reflector.ts';
 import type { RequestReport } from '../../lib/kube/index.ts';
 import { createKubeRequests, registerBuildInfo } from '../../lib/process/shared-metrics.ts';
 import { askedGauge } from './asked-gauge.ts';
 import type { ReconcileObserver } from './controller.ts';
+
+const executionKinds = ['WorkflowExecution', 'AgentExecution'] as const;
+type ExecutionKind = (typeof executionKinds)[number];
+
+const ownDefect: ExecutionReason = 'InternalError';
 
 /** Everything that one process counts of any kind. Label values come from closed sets: kinds, verbs, codes, outcomes. */
 export interface Metrics {
@@ -19,6 +25,8 @@ export interface Metrics {
   apiRequest(report: RequestReport): void;
   leader(leading: boolean): void;
   eventDropped(): void;
+  /** An execution has ended for a reason; those of which Windlass itself is the cause are counted. */
+  ended(kind: ExecutionKind, reason: string | undefined): void;
   readonly bus: BusObserver;
 }
 
@@ -48,6 +56,7 @@ export function createMetrics(): Metrics {
     queueAge: queueAges(registry),
     leader: (leading) => meters.leader.set(leading ? 1 : 0),
     eventDropped: () => meters.eventsDropped.inc(),
+    ended: (kind, reason) => void (reason === ownDefect && meters.internalEnds.inc({ kind })),
     bus: createBusMetrics(registry),
   };
 }
@@ -87,7 +96,16 @@ function createMeters(registry: Registry) {
     handlerFailures: counter('watch_handler_failures_total', 'Watched objects that a handler failed on.', ['kind']),
     leader: gauge('leader', '1 while this process holds the lease.'),
     eventsDropped: counter('events_dropped_total', 'Kubernetes Events that were not written.'),
+    internalEnds: fromZero(
+      counter('internal_ends_total', 'Executions that an error of Windlass itself ended.', ['kind']),
+    ),
   };
+}
+
+/** Prometheus sees an increase only of a series that was there before. */
+function fromZero(ends: Counter): Counter {
+  for (const kind of executionKinds) ends.inc({ kind }, 0);
+  return ends;
 }
 
 /** Named as in client-go, where they mean the same (ADR 0122). */

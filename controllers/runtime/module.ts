@@ -66,7 +66,7 @@ export interface Services {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: NewId;
-  readonly metrics: Pick<Metrics, 'registry'>;
+  readonly metrics: Pick<Metrics, 'registry' | 'ended'>;
   /** Events of Kubernetes. */
   readonly events: EventRecorder;
   readonly bus: EventBus;

@@ -33,12 +33,7 @@ const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** Counts everything in a process's own registry. Providers and models are those of the node configuration. */
 export function createModelMetrics(registry: Registry): ModelObserver {
   const registers = [registry];
-  const requests = new Counter({
-    name: 'windlass_model_requests_total',
-    help: 'Requests to providers of models, each attempt by itself.',
-    labelNames: ['provider', 'outcome'],
-    registers,
-  });
+  const requests = requestCounter(registers);
   const seconds = new Histogram({
     name: 'windlass_model_request_seconds',
     help: 'From the request to the end of the answer, or to its failure.',
@@ -58,8 +53,14 @@ export function createModelMetrics(registry: Registry): ModelObserver {
     labelNames: ['provider'],
     registers,
   });
+  const { counts, ...waits } = waitMetrics(registers);
   return {
-    ...waitMetrics(registers),
+    ...waits,
+    counts(provider, value) {
+      // Prometheus sees an increase only of a series that was there before.
+      requests.inc({ provider, outcome: 'internal' }, 0);
+      counts(provider, value);
+    },
     requested(provider, outcome, ms) {
       requests.inc({ provider, outcome });
       seconds.observe({ provider }, ms / 1_000);
@@ -71,6 +72,14 @@ export function createModelMetrics(registry: Registry): ModelObserver {
     },
   };
 }
+
+const requestCounter = (registers: Registry[]): Counter =>
+  new Counter({
+    name: 'windlass_model_requests_total',
+    help: 'Requests to providers of models, each attempt by itself.',
+    labelNames: ['provider', 'outcome'],
+    registers,
+  });
 
 function waitMetrics(registers: Registry[]): Pick<ModelObserver, 'waited' | 'counts' | 'rests'> {
   const waits = new Histogram({

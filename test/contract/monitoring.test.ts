@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import { watchPools } from '../../lib/process/pool-gauges.ts';
 import { createServerMetrics } from '../../lib/process/server-metrics.ts';
@@ -66,6 +67,20 @@ describe('what the chart watches is what the processes count', () => {
     expect(more).toEqual([]);
     expect(failed.split('|').toSorted()).toEqual(['aborted', 'internal', 'ok']);
     expect(asked.split('|').toSorted()).toEqual(['aborted', 'internal']);
+  });
+
+  it('an end by a defect of ours raises an alert at its first occurrence', async () => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'WindlassOwnDefect') ?? {};
+    expect(expr).toContain('windlass_internal_ends_total');
+    const model = rules.find(({ alert }) => alert === 'WindlassModelExceptions')?.expr ?? '';
+    expect(model).toContain('windlass_model_requests_total{outcome="internal"}');
+    // Prometheus sees an increase only of a series that was there before.
+    const registry = new Registry();
+    createModelMetrics(registry).counts('p', () => 0);
+    const text = `${(await createMetrics().render()).text}${await registry.metrics()}`;
+    expect(text).toContain('windlass_internal_ends_total{kind="WorkflowExecution"} 0\n');
+    expect(text).toContain('windlass_internal_ends_total{kind="AgentExecution"} 0\n');
+    expect(text).toContain('windlass_model_requests_total{provider="p",outcome="internal"} 0\n');
   });
 
   it('the table of docs/operating.md has every alert, and no other', () => {
