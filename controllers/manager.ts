@@ -24,7 +24,7 @@ import { createFactSink } from './runtime/facts.ts';
 import { type Informers, openInformers } from './runtime/informers.ts';
 import type { Module, Services } from './runtime/module.ts';
 import { createTurnGate } from './runtime/turn-gate.ts';
-import { createVerdictReads } from './runtime/verdict-reads.ts';
+import { createServerReads, verdictBounds } from '../lib/server-reads.ts';
 import { tenantInformer } from './tenants.ts';
 
 interface ManagerDeps {
@@ -112,7 +112,7 @@ function createServices(deps: ManagerDeps, informers: Informers, guard: () => vo
     systemNamespace: config.WINDLASS_LEASE_NAMESPACE,
   };
   const tenants = createTenantDirectory(directory);
-  const readNamespace = createVerdictReads({ kube, clock, resource: namespaces });
+  const readNamespace = createServerReads({ kube, clock, resource: namespaces, bounds: verdictBounds });
   const events = createEventRecorder(
     { client: kube, clock, logger, newId, onDropped: () => metrics.eventDropped() },
     { controller: 'windlass.dev/controllers', instance: deps.identity },

@@ -7,7 +7,7 @@ import { isObjectName, type KubeClient } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
-import { createLiveReads, type LiveReads } from './live-reads.ts';
+import { createServerReads, lookUpBounds, type ServerReads } from '../../lib/server-reads.ts';
 
 /** Gives an execution of the cache in full; undefined when it is there no more. */
 type WholeExecutions = (execution: WorkflowExecution) => Promise<WorkflowExecution | undefined>;
@@ -55,7 +55,7 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
 class CachedExecutions implements Executions {
   readonly whole: WholeExecutions;
   readonly #deps: ExecutionsDeps;
-  readonly #live: LiveReads<WorkflowExecution>;
+  readonly #live: ServerReads<WorkflowExecution>;
   readonly #catchUp: CatchUp;
   readonly #unknown: UnknownIds;
   readonly #notAsked: UnknownIds;
@@ -64,7 +64,7 @@ class CachedExecutions implements Executions {
     const kept = { ...deps, resource: workflowExecutions };
     this.#deps = deps;
     this.whole = deps.whole;
-    this.#live = createLiveReads(kept);
+    this.#live = createServerReads({ ...kept, bounds: lookUpBounds });
     this.#catchUp = createCatchUp(kept);
     this.#unknown = createUnknownIds(deps.clock, unknownIds);
     this.#notAsked = createUnknownIds(deps.clock, unknownApprovals);
@@ -81,9 +81,7 @@ class CachedExecutions implements Executions {
     }
     if (!isObjectName(nameOrUid)) return undefined;
     const known = this.#deps.cache.get(key);
-    return known === undefined
-      ? this.#live.read({ namespace, name: nameOrUid }, namespace)
-      : this.#read(known, reserve);
+    return known === undefined ? this.#live({ namespace, name: nameOrUid }, namespace) : this.#read(known, reserve);
   }
 
   list(tenant: string): readonly WorkflowExecution[] {

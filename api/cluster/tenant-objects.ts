@@ -6,7 +6,7 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import type { Reserve } from './executions.ts';
-import { createLiveReads, type LiveReads } from './live-reads.ts';
+import { createServerReads, lookUpBounds, type ServerReads } from '../../lib/server-reads.ts';
 
 /** Objects of one kind as a tenant sees them: those of its namespace, and those of one that all share, where there is one. */
 export interface TenantObjects<T extends KubeObject> {
@@ -51,13 +51,13 @@ export function createTenantObjects<T extends KubeObject>(deps: TenantObjectsDep
 
 class CachedObjects<T extends KubeObject> implements TenantObjects<T> {
   readonly #deps: TenantObjectsDeps<T>;
-  readonly #live: LiveReads<T>;
+  readonly #live: ServerReads<T>;
   readonly #catchUp: CatchUp;
   readonly #unknown: UnknownIds;
 
   constructor(deps: TenantObjectsDeps<T>) {
     this.#deps = deps;
-    this.#live = createLiveReads(deps);
+    this.#live = createServerReads({ ...deps, bounds: lookUpBounds });
     this.#catchUp = createCatchUp(deps);
     this.#unknown = createUnknownIds(deps.clock, unknownIds);
   }
@@ -107,7 +107,7 @@ class CachedObjects<T extends KubeObject> implements TenantObjects<T> {
   async #findByName(tenant: string, name: string): Promise<T | undefined> {
     for (const namespace of this.#placesOf(tenant)) {
       const known = this.#deps.cache.get(`${namespace}/${name}`);
-      const found = known ?? (await this.#live.read({ namespace, name }, tenant));
+      const found = known ?? (await this.#live({ namespace, name }, tenant));
       if (found !== undefined) return found;
     }
     return undefined;

@@ -24,7 +24,7 @@ import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import type { Reserve } from './executions.ts';
-import { createLiveReads, type LiveReads } from './live-reads.ts';
+import { createServerReads, lookUpBounds, type ServerReads } from '../../lib/server-reads.ts';
 
 /** Gives a workflow of the cache in full; undefined when it is there no more. */
 type WholeWorkflows = (workflow: ListedWorkflow) => Promise<Workflow | undefined>;
@@ -72,7 +72,7 @@ export function createWorkflows(deps: WorkflowsDeps): Workflows {
 class CachedWorkflows implements Workflows {
   readonly whole: WholeWorkflows;
   readonly #deps: WorkflowsDeps;
-  readonly #live: LiveReads<Workflow>;
+  readonly #live: ServerReads<Workflow>;
   readonly #catchUp: CatchUp;
   readonly #unknown: UnknownIds;
 
@@ -80,7 +80,7 @@ class CachedWorkflows implements Workflows {
     const kept = { ...deps, resource: workflowKind };
     this.#deps = deps;
     this.whole = deps.whole;
-    this.#live = createLiveReads(kept);
+    this.#live = createServerReads({ ...kept, bounds: lookUpBounds });
     this.#catchUp = createCatchUp(kept);
     this.#unknown = createUnknownIds(deps.clock, unknownIds);
   }
@@ -146,7 +146,7 @@ class CachedWorkflows implements Workflows {
 
   async #firstOf(places: readonly ObjectPlace[], wanted: WantedWorkflow): Promise<Workflow | undefined> {
     for (const ref of places.filter(({ namespace }) => namespace !== nowhere)) {
-      const found = await this.#live.read(ref, wanted.namespace);
+      const found = await this.#live(ref, wanted.namespace);
       if (found !== undefined && answersTo(found, wanted)) return found;
     }
     return undefined;

@@ -6,7 +6,7 @@ import { judgeNameOf, noSuchJudge } from '../../lib/agent/judge-name.ts';
 import { type PinnedAgent, pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { isBeingDeleted, unlessBeingDeleted } from '../../lib/being-deleted.ts';
 import { type RevisionReader, storedRevision } from '../../lib/registration/stored-version.ts';
-import type { VerdictReads } from '../runtime/verdict-reads.ts';
+import type { ServerReads } from '../../lib/server-reads.ts';
 import { isAgentThere, newerAgent } from './confirm-missing.ts';
 import type { Reasoned } from './decide.ts';
 import { agentLimits } from './limits.ts';
@@ -19,7 +19,7 @@ type Found =
 interface FindDeps {
   readonly kube: RevisionReader;
   readonly agents: KnownAgents;
-  readonly readAgent: VerdictReads<Agent>;
+  readonly readAgent: ServerReads<Agent>;
 }
 
 const waits = (reason: Reasoned['reason'], message: string): Found => ({ kind: 'waits', why: { reason, message } });

@@ -8,7 +8,7 @@ import type { Archives } from '../archiving/archives.ts';
 import { archiving } from '../archiving/archiving.ts';
 import { defineModule, type ModuleContext } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
-import { createVerdictReads } from '../runtime/verdict-reads.ts';
+import { createServerReads, verdictBounds } from '../../lib/server-reads.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
 import { podQuotaGate } from '../step-pods/own-pod.ts';
@@ -71,7 +71,7 @@ export const agentExecutionModule = defineModule({
       executions: executions.cache,
       whole: executions.whole,
       agents: agents.cache,
-      readAgent: createVerdictReads({ kube, clock, resource: agentKind }),
+      readAgent: createServerReads({ kube, clock, resource: agentKind, bounds: verdictBounds }),
       pods: pods.cache,
       volumes: volumes.cache,
       settings: { ...(await podSettings(kube, config)), gateway: config.WINDLASS_AGENT_GATEWAY },

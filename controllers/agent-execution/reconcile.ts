@@ -15,7 +15,7 @@ import { type KubeClient, keyOf, type Pod, pods } from '../../lib/kube/index.ts'
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { askServer } from '../runtime/ask-server.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
-import type { VerdictReads } from '../runtime/verdict-reads.ts';
+import type { ServerReads } from '../../lib/server-reads.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
@@ -47,7 +47,7 @@ interface AgentExecutionDeps extends AfterwardsDeps {
   /** The execution with what its cache leaves out; undefined where it is gone. */
   readonly whole: (execution: AgentExecution) => Promise<AgentExecution | undefined>;
   readonly agents: KnownAgents;
-  readonly readAgent: VerdictReads<Agent>;
+  readonly readAgent: ServerReads<Agent>;
   readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
   readonly volumes: Pick<CacheReader<Volume>, 'get' | 'remember'>;
   readonly nodeConfig: Pick<NodeConfig, 'runtimes' | 'isolation'>;

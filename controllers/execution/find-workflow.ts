@@ -20,13 +20,13 @@ import { compareResourceVersions } from '../../lib/informer/resource-version.ts'
 import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../../lib/kube/index.ts';
 import { isNameOfOurs, workflowName } from '../../lib/manifest/object-name.ts';
 import { holdsItsContent, isContentOf, isRevisionOf, specOf, storedRevision } from '../../lib/registration/index.ts';
-import type { VerdictReads } from '../runtime/verdict-reads.ts';
+import type { ServerReads } from '../../lib/server-reads.ts';
 import type { PinnedDefinition, Failure, WorkflowLookup } from './engine/facts.ts';
 
 interface FindWorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly workflows: WorkflowCache;
-  readonly readWorkflow: VerdictReads<Workflow>;
+  readonly readWorkflow: ServerReads<Workflow>;
   readonly revisions: CacheReader<ControllerRevision, string>;
   /** A revision of the cache with its content. */
   readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;

@@ -6,7 +6,7 @@ import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { ControllersConfig } from '../config.ts';
 import { onGone } from '../runtime/on-gone.ts';
 import { defineModule, type ModuleContext } from '../runtime/module.ts';
-import { createVerdictReads } from '../runtime/verdict-reads.ts';
+import { createServerReads, verdictBounds } from '../../lib/server-reads.ts';
 import { ownerKey } from '../step-pods/step.ts';
 import { podQuotaGate } from '../step-pods/own-pod.ts';
 import { createPodReader, type PodReader } from '../step-pods/pod-reader.ts';
@@ -160,7 +160,7 @@ function quotaGate({ clock, wake, informers }: Context): QuotaGate {
 
 function findWorkflowOf({ kube, clock, informers: { workflows, revisions } }: Context) {
   const caches = { workflows: workflows.cache, revisions: revisions.cache };
-  const readWorkflow = createVerdictReads({ kube, clock, resource: workflowKind });
+  const readWorkflow = createServerReads({ kube, clock, resource: workflowKind, bounds: verdictBounds });
   return createFindWorkflow({ kube, ...caches, readWorkflow, wholeRevision: revisions.whole });
 }
 

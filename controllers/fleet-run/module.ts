@@ -11,7 +11,7 @@ import { watchPools } from '../../lib/process/pool-gauges.ts';
 import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 import { defineModule, type Services } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
-import { createVerdictReads } from '../runtime/verdict-reads.ts';
+import { createServerReads, verdictBounds } from '../../lib/server-reads.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { createHostLists } from './begin/ask-surroundings.ts';
@@ -64,7 +64,7 @@ export const fleetRunModule = defineModule({
       hosts: informers.hosts.cache,
       groups: informers.groups,
       readTenant,
-      readHost: createVerdictReads({ kube, clock, resource: edgeHosts }),
+      readHost: createServerReads({ kube, clock, resource: edgeHosts, bounds: verdictBounds }),
       listHosts: createHostLists(kube),
       ...records,
       ...(sender === undefined ? { problem: noKey } : {}),

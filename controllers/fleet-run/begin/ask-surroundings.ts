@@ -8,7 +8,7 @@ import type { CacheReader } from '../../../lib/informer/index.ts';
 import { edgeGroups, edgeHosts } from '../../../lib/kinds.ts';
 import { findAgain, findWanted, type KubeClient, listPages } from '../../../lib/kube/index.ts';
 import { createSharedReads } from '../../../lib/shared-reads.ts';
-import type { VerdictReads } from '../../runtime/verdict-reads.ts';
+import type { ServerReads } from '../../../lib/server-reads.ts';
 import type { Surroundings } from './fix-targets.ts';
 
 type ListHosts = (namespace: string) => Promise<readonly FleetHost[]>;
@@ -16,7 +16,7 @@ type ListHosts = (namespace: string) => Promise<readonly FleetHost[]>;
 export interface AskSurroundingsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly groups: { readonly cache: Pick<CacheReader<EdgeGroup>, 'getByUid'> };
-  readonly readHost: VerdictReads<EdgeHost>;
+  readonly readHost: ServerReads<EdgeHost>;
   readonly listHosts: ListHosts;
 }
 
