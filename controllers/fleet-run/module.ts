@@ -44,7 +44,7 @@ export const fleetRunModule = defineModule({
     // A process that no longer leads has an outdated view of a run.
     whileLeading(async (stop) => {
       await aborted(stop);
-      views.closeAll();
+      await views.closeAll();
       leaving.clear();
     });
     const sender = senderOf(context);

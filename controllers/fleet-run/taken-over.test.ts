@@ -9,10 +9,12 @@ import { type NodeRecord, notStarted } from '../../lib/fleet/node-record.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { countTurns } from '../../test/support/count-turns.ts';
 import { FleetServer } from '../../test/support/fleet-controller.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
 import { createHeapTurns, partHeapBytes } from './heap-turns.ts';
 import { storeRecords, storeTargets } from './record/store-records.ts';
+import { sizeInStatus } from './view/heap-bytes.ts';
 import { HeapRoom } from './view/heap-room.ts';
 import { createNewsReader } from './view/news-reader.ts';
 import { OpenViews } from './view/open-views.ts';
@@ -28,7 +30,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => nats.stop());
 const open: OpenViews[] = [];
-afterEach(() => open.splice(0).forEach((views) => views.closeAll()));
+afterEach(async () => void (await Promise.all(open.splice(0).map((views) => views.closeAll()))));
 
 const outcomeAt = (at: number): Pick<NodeRecord, 'outcome' | 'exit_code'> =>
   at % 10 === 3 ? { outcome: 'err', exit_code: 3 } : { outcome: 'ok', exit_code: 0 };
@@ -99,7 +101,12 @@ function takeOver(runs: StoredRuns, { bytes, onRead }: { readonly bytes?: number
   });
   open.push(views);
   return {
-    all: () => Promise.all(runs.map(({ run }, index) => views.reopen(run, `tenant-${index}`))),
+    views,
+    all: () =>
+      runs.map(({ run }, index) => {
+        expect(views.takeRoom(run, `tenant-${index}`, sizeInStatus(run))).toBe(true);
+        return views.reopen(run, `tenant-${index}`);
+      }),
     most: () => most,
   };
 }
@@ -107,7 +114,7 @@ function takeOver(runs: StoredRuns, { bytes, onRead }: { readonly bytes?: number
 describe('a leader that takes over fleet runs', () => {
   it('EDGE-RES-26 EDGE-REST-38 knows each outcome of the record, and continues behind it', async () => {
     const runs = await storedRuns(1, { hosts: 1_200, tail: 8 });
-    const [view] = await takeOver(runs, { onRead: () => undefined }).all();
+    const [view] = await Promise.all(takeOver(runs, { onRead: () => undefined }).all());
     expect(view?.progress.summary).toEqual({ ok: 1_080, err: 120, timed_out: 0, cancelled: 0, not_started: 0 });
     expect(view?.progress.outcomeOf('n3')).toBe('err');
     expect(view?.unstored).toMatchObject({ stored: 1_200, all: [] });
@@ -122,8 +129,34 @@ describe('a leader that takes over fleet runs', () => {
     const [{ run } = { run: undefined }] = runs;
     const largest = Math.max(...(run?.status?.per_node_ref ?? []).map((part) => partHeapBytes(part.bytes)));
     const leader = takeOver(runs, { bytes: 2 * largest + more, onRead: () => undefined });
-    for (const view of await leader.all()) expect(view.progress.terminal).toBe(500);
+    for (const view of await Promise.all(leader.all())) expect(view.progress.terminal).toBe(500);
     expect(leader.most()).toBe(want);
+  });
+
+  it('EDGE-RES-26 opens no view that it was reading when it lost the lease, and no room is left taken', async () => {
+    const runs = await storedRuns(2, { hosts: 500, tail: 100 });
+    const { views, all } = takeOver(runs, { onRead: () => undefined });
+    const opening = Promise.allSettled(all());
+    await systemClock.sleep(1);
+    await views.closeAll();
+    for (const end of await opening) expect(end).toMatchObject({ reason: { code: 'lost_leadership' } });
+    for (const { run } of runs) expect(views.of(run.metadata.uid ?? '')).toBeUndefined();
+    // The same process leads again.
+    for (const view of await Promise.all(all())) expect(view.progress.terminal).toBe(500);
+  });
+
+  it('EDGE-RES-26 closes many views in turns of the event loop, and has none at once', async () => {
+    const runs = await storedRuns(100, { hosts: 1, tail: 8 });
+    const { views, all } = takeOver(runs, { onRead: () => undefined });
+    const opened = await Promise.all(all());
+    const uid = runs[0]?.run.metadata.uid ?? '';
+    const turns = await countTurns(() => {
+      const closing = views.closeAll();
+      expect(views.of(uid)).toBeUndefined();
+      return closing;
+    });
+    expect(turns).toBeGreaterThanOrEqual(4);
+    for (const view of opened) expect(view.signal.aborted).toBe(true);
   });
 
   it('keeps no output of hosts that have ended', async () => {
@@ -136,7 +169,7 @@ describe('a leader that takes over fleet runs', () => {
     const leader = takeOver(runs, { onRead: measure });
     collect();
     before = process.memoryUsage().heapUsed;
-    await leader.all();
+    await Promise.all(leader.all());
     // The records have 60 MB of output, and a part has 4.
     expect(peak).toBeLessThan(12 * 1_048_576);
   });

@@ -283,7 +283,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     gone: () => void abandon({ ...drive, views, kube }, server.run.metadata.uid ?? ''),
     async kill() {
       stop.abort();
-      views.closeAll();
+      await views.closeAll();
       await running;
       await bus.close(0);
     },

@@ -21,7 +21,7 @@ export interface StartDeps extends RefuseDeps, FindTargetsDeps {
   readonly kube: FinishDeps['kube'] & Pick<KubeClient, 'list'>;
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   readonly sender: Pick<CommandSender, 'roomFor'>;
-  readonly views: Pick<OpenViews, 'close' | 'takeRoom' | 'isWaiting' | 'open' | 'wish'>;
+  readonly views: Pick<OpenViews, 'close' | 'takeRoom' | 'roomOf' | 'isWaiting' | 'open' | 'wish'>;
   /** Undefined: commands can be sent. Else why not. */
   readonly problem?: StatedReason | undefined;
 }
@@ -61,8 +61,9 @@ async function startFor(deps: StartDeps, run: FleetRun, tenant: string): Promise
   const full = await answerOrNotYet(lackOfShare(deps, tenant, { hosts, unsent: wish.unsent }), 'bus');
   if (full !== undefined) return await refuse(deps, run, full, targets);
   if (!deps.views.takeRoom(run, tenant, sizeOfTargets(targets))) throw new NotYet(noRoom);
+  const room = deps.views.roomOf(run.metadata.uid ?? '');
   const stored = await store(deps, run, targets);
-  deps.views.open({ run: stored, tenant, targets, records: [], isNew: true });
+  deps.views.open({ run: stored, tenant, targets, records: [], isNew: true }, room);
   return undefined;
 }
 

@@ -24,12 +24,12 @@ describe('room for fleet runs', () => {
     ['one less than its share', 1, [true]],
     ['its share', 2, [true, true]],
     ['one more', 3, [true, true, false]],
-  ])('EDGE-RES-21 a tenant may have %s, and another one begins beside it', (_, runs, want) => {
+  ])('EDGE-RES-21 a tenant may have %s, and another one begins beside it', async (_, runs, want) => {
     const rooms = roomsOf(400);
     const has = Array.from({ length: runs }, (_unused, at) => rooms.take(of('a', `a${at}`)));
     expect(has).toEqual(want);
     expect(rooms.take(of('b', 'b'))).toBe(true);
-    rooms.leaveAll();
+    await rooms.leaveAll();
     expect([rooms.heldBy('a'), rooms.heldBy('b')]).toEqual([0, 0]);
   });
 
@@ -188,7 +188,7 @@ describe('a fleet run under way that finds no room after a change of leader', ()
     rooms.leave('a0');
     await vi.waitFor(() => expect(rooms.isWaiting('a3')).toBe(false), patience);
     expect([rooms.isWaiting('a4'), woken.mock.calls.length, rooms.heldBy('a')]).toEqual([true, 2, 200]);
-    rooms.leaveAll();
+    await rooms.leaveAll();
     expect([rooms.heldBy('a'), rooms.heldBy('b')]).toEqual([0, 0]);
   });
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { createFairPool, type FairPool, type PoolPart } from '../../../lib/fair-pool.ts';
+import { createLoopTurns } from '../../../lib/loop-turns.ts';
 import { bytesOf } from '../../../lib/memory-budget/index.ts';
 import { fleetRunLimits } from '../limits.ts';
 
@@ -92,6 +93,11 @@ export class HeapRoom {
     stop.abort('over');
   }
 
+  /** Something that is the same for as long as the run has this room; undefined where it has none. */
+  of(uid: string): object | undefined {
+    return this.#held.get(uid);
+  }
+
   isWaiting(uid: string): boolean {
     return this.#waiting.has(uid);
   }
@@ -110,10 +116,21 @@ export class HeapRoom {
     held?.part.leave();
   }
 
-  leaveAll(): void {
+  /** No run has room, or waits for some, from now on. The room comes back in turns of the event loop. */
+  async leaveAll(): Promise<void> {
+    const [waiting, held] = [[...this.#waiting.values()], [...this.#held.values()]];
+    this.#waiting.clear();
+    this.#held.clear();
+    const spend = createLoopTurns(leavesPerTurn);
     // None that waits gets what another one gives back.
-    for (const uid of this.#waiting.keys()) this.leave(uid);
-    for (const uid of this.#held.keys()) this.leave(uid);
+    for (const { stop } of waiting) {
+      stop.abort('over');
+      await spend(1);
+    }
+    for (const { part } of held) {
+      part.leave();
+      await spend(1);
+    }
   }
 
   /** Never rejects. One whose wait is over is woken as well, and begins to wait anew. The first of two lines that has room counts. */
@@ -128,6 +145,9 @@ export class HeapRoom {
     wake();
   }
 }
+
+/** Runs that leave in one turn of the event loop. */
+const leavesPerTurn = 100;
 
 /** False where there is no room for what the run needs now. */
 function isResized({ pool, part }: Held, request: RoomRequest): boolean {

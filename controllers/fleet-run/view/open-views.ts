@@ -1,7 +1,9 @@
 import type { FleetRun } from '../../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { type PartTurn, readOutcomes, readTargets, storeReader } from '../../../lib/fleet/run-record.ts';
+import { AppError } from '../../../lib/errors.ts';
 import type { FairPool } from '../../../lib/fair-pool.ts';
+import { createLoopTurns } from '../../../lib/loop-turns.ts';
 import type { OutputStore } from '../../../lib/output-store/output-store.ts';
 import type { KeepArgs } from '../commands/run-arguments.ts';
 import type { HeapTurns } from '../heap-turns.ts';
@@ -55,13 +57,22 @@ export class OpenViews {
     return rooms.take({ uid, tenant, bytes, isEnding: isEnding(run), wake: () => wake(`${namespace}/${name}`) });
   }
 
+  /** The room of a run, for `open`. */
+  roomOf(uid: string): object | undefined {
+    return this.#deps.rooms.of(uid);
+  }
+
   isWaiting(uid: string): boolean {
     return this.#deps.rooms.isWaiting(uid);
   }
 
-  /** Opens the view of a run that has room. */
-  open(facts: ViewFacts): RunView {
+  /**
+   * Opens the view of a run that has room. `room` is the one that it had when the work for it began.
+   * @throws AppError `lost_leadership` where that was given back since: this process may drive the run no more.
+   */
+  open(facts: ViewFacts, room: object | undefined): RunView {
     const { name, namespace = '', uid = '' } = facts.run.metadata;
+    if (room === undefined || this.roomOf(uid) !== room) throw new AppError('lost_leadership', 'the run was closed');
     const { newsReader: news, clock, outputs, keepArgs, wake, serveRecords } = this.#deps;
     this.#open.get(uid)?.close();
     const view = new RunView({ news, clock, outputs, keepArgs, wake: () => wake(`${namespace}/${name}`) }, facts);
@@ -71,13 +82,14 @@ export class OpenViews {
     return view;
   }
 
-  /** Opens the view of a run that was begun before, and has room. Throws AppError `OutputLost` where its record is gone. */
+  /** Opens the view of a run that was begun before, and has room. Throws as `open`, and AppError `OutputLost` where its record is gone. */
   async reopen(run: FleetRun, tenant: string): Promise<RunView> {
+    const room = this.roomOf(run.metadata.uid ?? '');
     const read = storeReader(this.#deps.store);
     const inTurn: PartTurn = (task, part) => this.#deps.heapTurns(tenant, [part], task);
     const targets = await readTargets(read, run, inTurn);
     const records = await readOutcomes(read, run, inTurn);
-    return this.open({ run, tenant, targets, records, isNew: false });
+    return this.open({ run, tenant, targets, records, isNew: false }, room);
   }
 
   /**
@@ -105,12 +117,23 @@ export class OpenViews {
     this.#deps.rooms.leave(uid);
   }
 
-  closeAll(): void {
+  /** No run has a view from now on, and none that is being opened gets one. The views close in turns of the event loop. */
+  async closeAll(): Promise<void> {
+    const views = [...this.#open.values()];
+    this.#open.clear();
     // No run that waits gets the room of one that is closed.
-    this.#deps.rooms.leaveAll();
-    for (const uid of this.#open.keys()) this.close(uid);
+    const left = this.#deps.rooms.leaveAll();
+    const spend = createLoopTurns(closedPerTurn);
+    for (const view of views) {
+      view.close();
+      await spend(1);
+    }
+    await left;
   }
 }
+
+/** Views that close in one turn of the event loop: each ends what waits for some hundred commands. */
+const closedPerTurn = 20;
 
 /** Begun, and only to be ended. */
 const isEnding = ({ metadata, spec, status }: FleetRun): boolean =>
