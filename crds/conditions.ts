@@ -148,7 +148,8 @@ export const fleetRunReasons = {
   RecordLost: 'The stored targets or outcomes of the run are gone: it cannot be continued.',
   CommandShareUsed:
     'The commands of the run have no room beside those that the tenant has sent in two days; the message has the numbers.',
-  BucketFull: 'The commands of other tenants have the room for those of the run: it waits, or has waited for too long.',
+  BucketFull:
+    'NATS has no room for commands or results of the run, or those of other tenants have it: it waits, or has waited for too long.',
   GatewayUnavailable: 'The run waits for the tool gateway, or has waited for too long.',
   EventBusUnavailable: 'The run waits for NATS, or has waited for too long.',
   RecordNotStored:

@@ -54,6 +54,8 @@ export const fleetRunLimits = {
   pauseMs: 10,
   /** A view that missed the word of news looks for itself after so long. */
   lookAgainMs: 10_000,
+  /** Where NATS has no room it is tried again after pauses that double, up to this one. */
+  fullAgainMs: 10_000,
   /** Pause of a view whose bus is away. */
   awayMs: 250,
   /** A run whose object is gone is looked at again after so long, until its commands have ended. */

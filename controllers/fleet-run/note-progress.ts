@@ -1,4 +1,5 @@
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
+import { busFull } from './bus-full.ts';
 import { type FinishDeps, write } from './finish.ts';
 import { isNotStored, notStored } from './record/not-stored.ts';
 import type { RecordStore } from './record/record-parts.ts';
@@ -38,7 +39,7 @@ export async function noteProgress(
   { fields, kept }: { readonly fields: Partial<FleetRunStatus>; readonly kept: Kept },
 ): Promise<void> {
   const all = { ...fields, ...kept.fields, ...progressOf(view, kept.count) };
-  await write(deps, run, statusWith(run, deps.clock.now(), all, kept.why));
+  await write(deps, run, statusWith(run, deps.clock.now(), all, kept.why ?? (view.isBusFull ? busFull : undefined)));
   view.noteStored(kept.count);
 }
 

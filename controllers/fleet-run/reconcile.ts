@@ -18,6 +18,7 @@ import type { RecordStore } from './record/record-parts.ts';
 import { recordsDue } from './record/store-records.ts';
 import { sizeInStatus } from './view/heap-bytes.ts';
 import type { RunView } from './view/run-view.ts';
+import { waitForLog } from './wait-for-log.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
 interface FleetRunDeps extends LeaveDeps, Omit<StartDeps, keyof LeaveDeps | 'store'>, RecordStore {
@@ -47,7 +48,8 @@ export function createFleetRunReconcile(deps: FleetRunDeps) {
 async function follow(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileResult> {
   const view = deps.views.of(run.metadata.uid ?? '');
   if (view === undefined) return resume(deps, run);
-  return view.isCaughtUp && !view.isAbandoned ? goOn(deps, run, view) : undefined;
+  if (view.isAbandoned) return undefined;
+  return view.isCaughtUp ? goOn(deps, run, view) : waitForLog(deps, run, view);
 }
 
 /** Starts a run, unless the cache is behind: another process may have begun it, and have sent commands. */
@@ -94,10 +96,11 @@ function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<Reconc
 
 async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<ReconcileResult> {
   noteParts(run, view);
-  const fields = takeCancel(run, view);
+  takeCancel(run, view);
   const isDue = deps.clock.steadyMs() >= view.statusDueAt;
   if (isDue) endRevoked(deps, view);
   const decision = await drive(deps, view);
+  const fields = countOfCancel(run, view);
   if (decision.end !== undefined) return endWhole(deps, run, view, { end: decision.end, fields });
   if (isDue || fields.cancellation !== undefined) await note(deps, run, view, fields);
   const now = deps.clock.steadyMs();
@@ -113,12 +116,23 @@ function noteParts({ status }: FleetRun, view: RunView): void {
   if (unknown > 0) view.noteStored(unknown);
 }
 
-/** requirements AMB-109: what a cancellation meets is counted when it is taken up, and written until the status has it. */
-function takeCancel(run: FleetRun, view: RunView): Pick<FleetRunStatus, 'cancellation'> {
+function takeCancel(run: FleetRun, view: RunView): void {
   const { isAsked, written } = cancelOf(run, view);
-  if (!isAsked) return {};
-  const cancellation = view.takeUpCancel(written);
-  return written === undefined && cancellation !== undefined ? { cancellation } : {};
+  if (isAsked) view.takeUpCancel(written);
+}
+
+/** requirements AMB-109: what a cancellation met is written until the status has it. */
+function countOfCancel(run: FleetRun, view: RunView): Pick<FleetRunStatus, 'cancellation'> {
+  const { isAsked, written } = cancelOf(run, view);
+  const { cancellation } = view;
+  return isAsked && written === undefined && cancellation !== undefined ? { cancellation } : {};
+}
+
+/** The same for a cancellation that comes while a run waits whose hosts all have an outcome: nothing is in flight. */
+function countOfLateCancel(run: FleetRun, view: RunView): Pick<FleetRunStatus, 'cancellation'> {
+  const { isAsked, written } = cancelOf(run, view);
+  if (!isAsked || written !== undefined) return {};
+  return { cancellation: { cancelled: 0, already_terminal: view.progress.terminal } };
 }
 
 /** The view has read the run itself, which the cache may not have seen yet. */
@@ -146,7 +160,7 @@ async function endWhole(deps: FleetRunDeps, run: FleetRun, view: RunView, ending
   const kept = await keepRecords(deps, run, view, view.unstored.all.length);
   if (kept.why === undefined)
     return end(deps, run, { ...ending.end, cutHosts: view.cutHosts }, { ...fields, ...kept.fields });
-  await noteProgress(deps, run, view, { fields, kept });
+  await noteProgress(deps, run, view, { fields: { ...countOfLateCancel(run, view), ...fields }, kept });
   return { requeueAfterMs: fleetRunLimits.retryMs, reason: kept.why.reason };
 }
 

@@ -98,7 +98,7 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
 }
 
 /** As long as a command that may have left waits for a bus that is slow. A run over many hosts waits so long once. */
-const fullPatienceMs = ({ policy }: RunView): number =>
+export const fullPatienceMs = ({ policy }: RunView): number =>
   Math.max(policy.per_target_deadline_secs * 1_000, fleetRunLimits.unreachableMs);
 
 /** `StopAfter` cancels nothing: to a host whose command has not left the run never came. */

@@ -1,4 +1,6 @@
 import { type EdgeHost, edgeHostName } from '../../../crds/schema/edge-host.ts';
+import { exponential } from '../../../lib/backoff.ts';
+import { isBusFull } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { commandIdOf, type EdgeNews, type EdgeOutcome, type RecentCommands } from '../../../lib/edge/index.ts';
 import type { FairPool } from '../../../lib/fair-pool.ts';
@@ -42,15 +44,24 @@ async function publish(deps: StandInDeps, view: RunView, node: string, result: E
   view.said.noteSaying(node, result);
   const ids = { tenant: view.tenant, run: view.uid, node_id: node, command_id: commandIdOf(view.uid, node) };
   const at = new Date(clock.now()).toISOString();
-  const pace = { clock, signal: view.signal, pauseAfter: () => fleetRunLimits.retryMs };
+  const said = { ...ids, kind: 'result', at, result } as const;
+  const pauseAfter = (error: unknown, failures: number): number => pauseOf(deps, view, error, failures);
   try {
-    await tryPaced(pace, () => news.report({ ...ids, kind: 'result', at, result }));
+    await tryPaced({ clock, signal: view.signal, pauseAfter }, () => news.report(said));
   } catch {
-    // The view is closed.
+    if (!view.signal.aborted) view.endUnlogged(said);
     return;
   }
   view.said.noteTaken(node, clock.steadyMs());
   if (view.commands.sentAt(node) !== undefined) recent.ended({ ...ids, result, ended_at: at });
+}
+
+/** Throws where NATS has had no room for so long that the record of the run takes the outcome without the log. */
+function pauseOf({ clock }: StandInDeps, view: RunView, error: unknown, failures: number): number {
+  const { retryMs, unreachableMs, fullAgainMs } = fleetRunLimits;
+  if (!isBusFull(error)) return retryMs;
+  if (view.said.noteFull(clock.steadyMs()) >= unreachableMs) throw error;
+  return exponential({ baseMs: retryMs, maxMs: fullAgainMs }, failures - 1);
 }
 
 interface RevokedDeps extends StandInDeps {

@@ -70,6 +70,39 @@ describe('a fleet run whose outcomes cannot be stored', { timeout: 90_000 }, () 
     expect(await perNodeOf(server)).toHaveLength(3);
   });
 
+  it('EDGE-REST-35 AMB-109 answers a cancellation that comes while all hosts have their outcomes, and is complete', async () => {
+    const hosts = hostsNamed(3);
+    await startRelayPeer(nats.connect(), hosts, async () => ok);
+    const server = new FleetServer({});
+    const quota = quotaOf(server);
+    const first = nats.start(server, hosts);
+    await waitsForQuota(server);
+    await soon(() => expect(server.status).toMatchObject({ summary: { ok: 3 }, in_flight: 0 }));
+    server.change({ spec: { cancel: { by: 'ada' } } });
+    const late = { cancelled: 0, already_terminal: 3 };
+    await soon(() => expect(server.status.cancellation).toEqual(late));
+    expect(server.status).toMatchObject({ phase: 'Running', reason: 'RecordNotStored' });
+    await first.kill();
+    nats.start(server, hosts);
+    quota.room = Number.POSITIVE_INFINITY;
+    await ended(server);
+    expect(server.status).toMatchObject({ outcome: 'complete', cancellation: late, summary: { ok: 3 } });
+  });
+
+  it('EDGE-REST-35 AMB-109 counts the commands that another process has sent, where it takes a cancellation up at once', async () => {
+    const hosts = hostsNamed(6);
+    await startRelayPeer(nats.connect(), hosts, async (_, node) => (node === 'n00000' ? ok : undefined));
+    const server = new FleetServer({ policy: { max_concurrency: 3, per_target_deadline_secs: 3_600 } });
+    const first = nats.start(server, hosts);
+    await soon(() => expect(server.status).toMatchObject({ summary: { ok: 1 }, in_flight: 3 }));
+    await first.kill();
+    server.change({ spec: { cancel: { by: 'ada' } } });
+    nats.start(server, hosts, { clock: hurriedClock });
+    await soon(() => expect(server.status.cancellation).toEqual({ cancelled: 3, already_terminal: 1 }));
+    await ended(server);
+    expect(server.status).toMatchObject({ outcome: 'cancelled', summary: { ok: 1, cancelled: 3, not_started: 2 } });
+  });
+
   it('EDGE-RES-29 sends no more commands than have room in memory for their outcomes', async () => {
     const [count, most] = [1_000, 100];
     const hosts = hostsNamed(count);

@@ -58,6 +58,11 @@ export class CommandNotes {
     return now - this.#fullSince;
   }
 
+  /** Whether the last claim found no room. */
+  get isFull(): boolean {
+    return this.#fullSince !== undefined;
+  }
+
   /** A claim has found room. */
   noteRoom(): void {
     this.#fullSince = undefined;

@@ -1,5 +1,6 @@
 import { createBell } from '../../../lib/bell.ts';
-import { busLimits } from '../../../lib/bus/index.ts';
+import { exponential } from '../../../lib/backoff.ts';
+import { busLimits, isBusFull } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { EdgeNews, NewsPlace } from '../../../lib/edge/index.ts';
 import { fleetRunLimits } from '../limits.ts';
@@ -34,6 +35,9 @@ export class NewsFollower {
   /** Progress of this age and older was read before. */
   #readUntil = -Infinity;
   #isCaughtUp = false;
+  /** Looks in a row that have found no log, and no room for one. */
+  #fullLooks = 0;
+  #fullSince: number | undefined;
 
   constructor(deps: FollowNewsDeps, followed: Followed) {
     this.#deps = deps;
@@ -45,18 +49,23 @@ export class NewsFollower {
     return this.#isCaughtUp;
   }
 
+  /** Since when there is no log, and NATS has no room for one; undefined where there is one, or that is not known. */
+  get fullSince(): number | undefined {
+    return this.#fullSince;
+  }
+
   /** Until the signal aborts. Never rejects. */
   async follow(): Promise<void> {
     const { clock, news } = this.#deps;
     const { run, signal } = this.#followed;
-    const { pauseMs, lookAgainMs, awayMs } = fleetRunLimits;
+    const { pauseMs, lookAgainMs, awayMs, fullAgainMs } = fleetRunLimits;
     const bell = createBell(clock);
     await using _listener = news.listen(run, bell.ring);
     while (!signal.aborted) {
       const came = await this.#readPage();
       // A place that was read a moment ago needs no look.
       this.#isSure = came > 0;
-      if (came < 0) await clock.sleep(awayMs, signal);
+      if (came < 0) await clock.sleep(exponential({ baseMs: awayMs, maxMs: fullAgainMs }, this.#fullLooks), signal);
       else if (came === 0) await bell.wait(lookAgainMs, signal);
       // Those that follow soon share a page, and a turn of the run.
       else if (came < busLimits.pageMessages) await clock.sleep(pauseMs, signal);
@@ -65,12 +74,22 @@ export class NewsFollower {
 
   /** How many messages came; below 0 where the bus is away: what it holds is read when it is back. */
   async #readPage(): Promise<number> {
-    const came = await this.#takeInPage().catch(() => -1);
+    const came = await this.#takeInPage().catch((error: unknown) => this.#noteFailed(error));
+    if (came >= 0) [this.#fullLooks, this.#fullSince] = [0, undefined];
     if (came < 0 || this.#followed.signal.aborted) return -1;
     const isFirst = came === 0 && !this.#isCaughtUp;
     if (isFirst) this.#noteCaughtUp();
     if (isFirst || (came > 0 && this.#isCaughtUp)) this.#deps.wake();
     return came;
+  }
+
+  #noteFailed(error: unknown): number {
+    if (isBusFull(error)) {
+      this.#fullLooks += 1;
+      this.#fullSince ??= this.#deps.clock.steadyMs();
+      this.#deps.wake();
+    }
+    return -1;
   }
 
   #noteCaughtUp(): void {

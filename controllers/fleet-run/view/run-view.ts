@@ -76,6 +76,8 @@ export class RunView {
   readonly #bare: Set<string>;
   #isProbed: boolean;
   #cancellation: Cancellation | undefined;
+  /** Hosts that had their outcomes when a cancellation was taken up which is not counted yet. */
+  #endedBefore: number | undefined;
   #isDeleted = false;
   #isMissed = false;
   #isAbandoned = false;
@@ -179,6 +181,24 @@ export class RunView {
     return this.#news.isCaughtUp;
   }
 
+  /** Since when there is no log of its results, and NATS has no room for one. */
+  get fullSince(): number | undefined {
+    return this.#news.fullSince;
+  }
+
+  /** Whether NATS has no room for a claim of a command, or for a result that was said in place of a host. */
+  get isBusFull(): boolean {
+    return this.commands.isFull || this.said.isFull;
+  }
+
+  /** Hosts that a process before this one has sent the command to, as far as it has written that, and that have no outcome. */
+  get openBefore(): readonly string[] {
+    const { summary, in_flight: open = 0 } = this.run.status ?? {};
+    const { ok = 0, err = 0, timed_out: late = 0, cancelled = 0 } = summary ?? {};
+    const begun = this.#targets.slice(0, ok + err + late + cancelled + open).map(({ node_id: node }) => node);
+    return begun.filter((node) => this.#progress.outcomeOf(node) === undefined);
+  }
+
   /** One of the fixed targets. */
   target(node: string): FrozenTarget {
     return this.#targets[this.#progress.placeOf(node) ?? -1] ?? { node_id: node, host_uid: '', name: node };
@@ -258,17 +278,37 @@ export class RunView {
   }
 
   /**
-   * Takes a cancellation up (requirements AMB-109), once: `written` is the count of a process before. Gives the count; undefined where
-   * every host had its outcome before.
+   * Takes a cancellation up (requirements AMB-109), once: `written` is the count of a process before. One that comes when every host
+   * has its outcome changes nothing.
    */
-  takeUpCancel(written: Cancellation | undefined): Cancellation | undefined {
-    if (this.#cancellation !== undefined) return this.#cancellation;
+  takeUpCancel(written: Cancellation | undefined): void {
+    if (this.#cancellation !== undefined) return;
     const { inFlight: cancelled, terminal, isFinished } = this.#progress;
-    if (written === undefined && isFinished) return undefined;
+    if (written === undefined && isFinished) return;
     this.#cancellation = written ?? { cancelled, already_terminal: terminal };
+    if (written === undefined && !this.#isProbed) this.#endedBefore = this.#ended;
+    // A process before this one met it when all had ended.
+    if (this.#cancellation.already_terminal === this.#targets.length) return;
     // The facts of a run that another process continues come anew; the count says which of them came before.
     this.#progress.record({ kind: 'cancel', afterResults: this.#cancellation.already_terminal });
+  }
+
+  /**
+   * What the cancellation met; undefined where none was taken up, or that is not known yet: a process that takes a run over finds
+   * out first which commands had left.
+   */
+  get cancellation(): Cancellation | undefined {
+    if (this.#endedBefore === undefined || this.#cancellation === undefined) return this.#cancellation;
+    if (!this.#isProbed) return undefined;
+    const cancelled = this.#progress.inFlight + this.#ended - this.#endedBefore;
+    this.#cancellation = { ...this.#cancellation, cancelled };
+    this.#endedBefore = undefined;
     return this.#cancellation;
+  }
+
+  /** Hosts whose command has left, and that have their outcome. */
+  get #ended(): number {
+    return this.#progress.terminal - this.#progress.summary.not_started;
   }
 
   /** The commands of a run that was deleted are not wanted any more. Twice is as once. */
@@ -320,6 +360,13 @@ export class RunView {
   /** Follows the news of the run until the view is closed. Never rejects. */
   follow(): Promise<void> {
     return this.#news.follow();
+  }
+
+  /** Takes in a result for which the log has no room: the record of the run alone has it. */
+  endUnlogged(news: Result): void {
+    if (this.#progress.outcomeOf(news.node_id) !== undefined) return;
+    this.#end(news);
+    this.#deps.wake();
   }
 
   #noteCaughtUp(): void {

@@ -4,6 +4,9 @@ import type { EdgeOutcome } from '../../../lib/edge/index.ts';
 export class SaidResults {
   readonly #said = new Map<string, { readonly result: EdgeOutcome; readonly at: number | undefined }>();
 
+  /** Since when the log takes none, for want of room. */
+  #fullSince: number | undefined;
+
   has(node: string): boolean {
     return this.#said.has(node);
   }
@@ -15,8 +18,19 @@ export class SaidResults {
 
   /** The log has taken it, unless it has come back meanwhile. */
   noteTaken(node: string, now: number): void {
+    this.#fullSince = undefined;
     const said = this.#said.get(node);
     if (said !== undefined) this.#said.set(node, { ...said, at: now });
+  }
+
+  /** The log has no room for one. Answers for how long that has been so. */
+  noteFull(now: number): number {
+    this.#fullSince ??= now;
+    return now - this.#fullSince;
+  }
+
+  get isFull(): boolean {
+    return this.#fullSince !== undefined;
   }
 
   /** The outcome of the host is known. */
