@@ -13,7 +13,7 @@ interface Generation {
 }
 
 /** The right to announce one generation, which no other replica has for a minute. */
-export interface Turn extends Generation {
+export interface AnnouncementClaim extends Generation {
   readonly revision: number;
   /** When an attempt before began, in milliseconds since the Unix epoch: its event may be stored. */
   readonly since?: number;
@@ -24,9 +24,9 @@ export interface AnnouncedGenerations {
   /** Whether nothing is to be done, as far as this replica has heard. */
   isKnown(generation: Generation): boolean;
   /** Undefined where the event is stored already, or is another replica's to store. */
-  take(generation: Generation): Promise<Turn | undefined>;
+  take(generation: Generation): Promise<AnnouncementClaim | undefined>;
   /** The event is stored. */
-  announced(turn: Turn): Promise<void>;
+  announced(claim: AnnouncementClaim): Promise<void>;
   /** Follows what others announce, until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -91,7 +91,11 @@ function isSettled(entry: Entry, generation: number, now: number): boolean {
   return now - entry.at < (entry.isTold ? renewMs : attemptMs);
 }
 
-async function take(bucket: KeyValueBucket<Entry>, generation: Generation, now: number): Promise<Turn | undefined> {
+async function take(
+  bucket: KeyValueBucket<Entry>,
+  generation: Generation,
+  now: number,
+): Promise<AnnouncementClaim | undefined> {
   const { uid, tenant } = generation;
   const entry = { uid, generation: generation.generation, at: now, isTold: false, tenant };
   const found = await bucket.get(uid);

@@ -8,7 +8,11 @@ import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
-import { createAnnouncedGenerations, type AnnouncedGenerations, type Turn } from './announced-generations.ts';
+import {
+  createAnnouncedGenerations,
+  type AnnouncedGenerations,
+  type AnnouncementClaim,
+} from './announced-generations.ts';
 
 /** The events `WorkflowRegistered` of tool workflows: one for each generation, however it was registered. */
 export interface RegistrationEvents {
@@ -47,10 +51,10 @@ export function createRegistrationEvents(deps: RegistrationEventsDeps): Registra
   const record = createAuditRecord(deps);
   return {
     async registered(workflow, by) {
-      const generation = turnOf(workflow, by.tenant);
+      const generation = generationOf(workflow, by.tenant);
       // A tenant without room for one more key registers all the same: no replica tells of it again.
-      const turn = await announced.take(generation).catch(() => ({ ...generation, revision: 0 }));
-      if (turn !== undefined) await announce(deps, { announced, record }, { workflow, by, turn });
+      const claim = await announced.take(generation).catch(() => ({ ...generation, revision: 0 }));
+      if (claim !== undefined) await announce(deps, { announced, record }, { workflow, by, claim });
     },
     async run(signal) {
       await Promise.all([announced.run(signal), lookOften(deps, { announced, record }, signal)]);
@@ -84,9 +88,9 @@ async function look(deps: RegistrationEventsDeps, memory: Memory, signal: AbortS
 
 async function lookAt(deps: RegistrationEventsDeps, memory: Memory, workflow: ToolWorkflow): Promise<void> {
   const by = writerOf(deps, workflow);
-  if (by === undefined || memory.announced.isKnown(turnOf(workflow, by.tenant))) return;
-  const turn = await memory.announced.take(turnOf(workflow, by.tenant));
-  if (turn !== undefined) await announce(deps, memory, { workflow, by, turn });
+  if (by === undefined || memory.announced.isKnown(generationOf(workflow, by.tenant))) return;
+  const claim = await memory.announced.take(generationOf(workflow, by.tenant));
+  if (claim !== undefined) await announce(deps, memory, { workflow, by, claim });
 }
 
 /** Undefined for one that is not registered: agents cannot call it, or it is too new. */
@@ -98,7 +102,7 @@ function writerOf({ clock, tenants }: RegistrationEventsDeps, workflow: ToolWork
   return tenant === undefined && namespace !== globalNamespace ? undefined : { tenant, subject: writer };
 }
 
-const turnOf = ({ metadata }: ToolWorkflow, tenant: string | undefined) => ({
+const generationOf = ({ metadata }: ToolWorkflow, tenant: string | undefined) => ({
   uid: metadata.uid ?? '',
   generation: metadata.generation ?? 1,
   tenant: tenant ?? globalNamespace,
@@ -107,7 +111,7 @@ const turnOf = ({ metadata }: ToolWorkflow, tenant: string | undefined) => ({
 interface Registration {
   readonly workflow: ToolWorkflow;
   readonly by: Actor;
-  readonly turn: Turn;
+  readonly claim: AnnouncementClaim;
 }
 
 /** An attempt before may have stored the event and ended before it could say so. */
@@ -116,26 +120,27 @@ async function announce(
   { announced, record }: Memory,
   registration: Registration,
 ): Promise<void> {
-  const { turn } = registration;
-  if (turn.since === undefined || !(await isStored(record, registration, turn.since))) await append(deps, registration);
+  const { claim } = registration;
+  if (claim.since === undefined || !(await isStored(record, registration, claim.since)))
+    await append(deps, registration);
   // A later attempt finds the event.
-  await announced.announced(turn).catch(() => undefined);
+  await announced.announced(claim).catch(() => undefined);
 }
 
-async function append({ audit }: RegistrationEventsDeps, { workflow, by, turn }: Registration): Promise<void> {
-  const { uid, generation } = turn;
+async function append({ audit }: RegistrationEventsDeps, { workflow, by, claim }: Registration): Promise<void> {
+  const { uid, generation } = claim;
   const step_count = workflow.spec.steps.length;
   const data = { workflow_id: uid, name: registeredNameOf(workflow), step_count, generation };
   await audit.append({ type: 'WorkflowRegistered', ...by, data });
 }
 
-async function isStored(record: AuditRecord, { by, turn }: Registration, since: number): Promise<boolean> {
+async function isStored(record: AuditRecord, { by, claim }: Registration, since: number): Promise<boolean> {
   const query = { tenant: by.tenant, types: ['WorkflowRegistered'], from: since, limit: 100 };
   const reader = { of: by.tenant };
   let page = await record.page(query, reader);
   for (;;) {
     const isOfTurn = page.events.some(
-      ({ data }) => data['workflow_id'] === turn.uid && data['generation'] === turn.generation,
+      ({ data }) => data['workflow_id'] === claim.uid && data['generation'] === claim.generation,
     );
     if (isOfTurn || !page.hasMore) return isOfTurn;
     page = await record.page({ ...query, cursor: page.end }, reader);

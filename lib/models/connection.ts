@@ -17,7 +17,7 @@ import { asOurs, EndedByUs, framesOf, meaningOf, OwnFault } from './own-fault.ts
 import { createReplyCollector, type WireReply } from './reply-collector.ts';
 import type { ModelTarget } from './selection.ts';
 import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts';
-import { createTurns, type QuestionTurn, type Turns } from './turns.ts';
+import { createProviderTurns, type QuestionTurn, type ProviderTurns } from './turns.ts';
 import type { WaitedMs } from './wait-times.ts';
 import type { OpenWire, Wire, WireRequest } from './wire.ts';
 
@@ -77,7 +77,7 @@ export function createConnection(deps: ConnectionDeps, provider: LlmProvider): C
 class SharedConnection implements Connection {
   readonly #deps: ConnectionDeps;
   readonly #provider: LlmProvider;
-  readonly #turns: Turns;
+  readonly #turns: ProviderTurns;
   #wire: Promise<Wire> | undefined;
 
   constructor(deps: ConnectionDeps, provider: LlmProvider) {
@@ -91,7 +91,7 @@ class SharedConnection implements Connection {
       deps.logger.warn({ provider: name, ...(tenant !== undefined && { tenant }) }, note);
     };
     const onWaited = (ms: WaitedMs): void => this.#waited(ms);
-    this.#turns = createTurns({ clock: deps.clock, places, perMinute, onRest, onWaited });
+    this.#turns = createProviderTurns({ clock: deps.clock, places, perMinute, onRest, onWaited });
     deps.observer.rests(name, () => this.#turns.resting);
     deps.observer.counts(name, () => this.#turns.counted);
   }

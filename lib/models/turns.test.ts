@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { modelLimits } from './limits.ts';
-import { createTurns, type QuestionTurn } from './turns.ts';
+import { createProviderTurns, type QuestionTurn } from './turns.ts';
 import type { WaitedMs } from './wait-times.ts';
 
 const perMinute = 100;
 
 function world() {
   const clock = createManualClock();
-  const turns = createTurns({ clock, perMinute, places: 1_000 });
+  const turns = createProviderTurns({ clock, perMinute, places: 1_000 });
   const order: string[] = [];
   /** Asks, and notes when the turn came. */
   const reserve = async (
@@ -192,7 +192,7 @@ describe('turns at a provider', () => {
     const clock = createManualClock();
     const waits: WaitedMs[] = [];
     const { perMinute: tokensOfAll, places = 10 } = options;
-    const turns = createTurns({ clock, perMinute: tokensOfAll, places, onWaited: (ms) => waits.push(ms) });
+    const turns = createProviderTurns({ clock, perMinute: tokensOfAll, places, onWaited: (ms) => waits.push(ms) });
     const order: string[] = [];
     const held = new Map<string, QuestionTurn>();
     /** Asks by the name of the tenant and of the question. */

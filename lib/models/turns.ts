@@ -22,7 +22,7 @@ interface Wanted {
 }
 
 /** The turns at one provider: its places, its tokens of a minute and its breaker, shared by tenants. */
-export interface Turns {
+export interface ProviderTurns {
   /**
    * Waits for its turn. Rejects with AppError `unavailable` where the tenant's part of the line is taken or the wait is over without
    * a turn, and with the signal's reason where that aborts first.
@@ -36,7 +36,7 @@ export interface Turns {
   readonly resting: number;
 }
 
-interface TurnsOptions {
+interface ProviderTurnsOptions {
   readonly clock: Clock;
   /** Questions under way at once. */
   readonly places: number;
@@ -49,7 +49,7 @@ interface TurnsOptions {
 
 const minuteMs = 60_000;
 
-export function createTurns(options: TurnsOptions): Turns {
+export function createProviderTurns(options: ProviderTurnsOptions): ProviderTurns {
   return new SharedTurns(options);
 }
 
@@ -59,7 +59,7 @@ interface Spent {
 }
 
 /** Time is watched only while questions wait, so that nothing keeps a process from its end. */
-class SharedTurns implements Turns {
+class SharedTurns implements ProviderTurns {
   readonly #clock: Clock;
   readonly #perMinute: number | undefined;
   readonly #onWaited: (ms: WaitedMs) => void;
@@ -70,7 +70,7 @@ class SharedTurns implements Turns {
   #news = new AbortController();
   #isWatched = false;
 
-  constructor({ clock, places, perMinute, onRest, onWaited = () => undefined }: TurnsOptions) {
+  constructor({ clock, places, perMinute, onRest, onWaited = () => undefined }: ProviderTurnsOptions) {
     this.#clock = clock;
     this.#perMinute = perMinute;
     this.#onWaited = onWaited;

@@ -74,3 +74,29 @@ it('the linter knows the folder of each kind, so that no kind imports more of an
   expect(folders.length).toBeGreaterThan(8);
   expect(folders.filter((folder) => !read('.oxlintrc.json').includes(`"../${folder}/**",`))).toEqual([]);
 });
+
+describe('the table of folders of fleet runs in docs/architecture.md', () => {
+  const kind = 'controllers/fleet-run/';
+  const [, section = ''] = read('docs/architecture.md').split('### Folders of `controllers/fleet-run/`');
+  const table = [...section.matchAll(/^\| `([\w-]+\/)` \|[^|]*\| ([^|]+) \|$/gm)].map(([, folder = '', cell = '']) => ({
+    folder,
+    allowed: foldersIn(cell),
+  }));
+  const foldersOf = (path: string): readonly string[] => /^([\w-]+\/)/.exec(path.slice(kind.length))?.slice(1) ?? [];
+
+  it('has each of them', () => {
+    const folders = new Set(listed(kind).flatMap(foldersOf));
+    expect(table.map(({ folder }) => folder).toSorted()).toEqual([...folders].toSorted());
+    expect(folders.size).toBeGreaterThan(3);
+  });
+
+  it.each(table)('holds for $folder', ({ folder, allowed }) => {
+    const wrong = listed(kind + folder).flatMap((path) =>
+      imported(path)
+        .filter((target) => target.startsWith(kind))
+        .filter((target) => foldersOf(target).some((other) => other !== folder && !allowed.includes(other)))
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
