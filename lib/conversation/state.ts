@@ -1,8 +1,8 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import { defined } from '../defined.ts';
 import { AppError } from '../errors.ts';
-import { heapBytes } from '../heap-bytes.ts';
 import type { ModelMessage, ModelToolCall } from '../models/models.ts';
+import { argumentBytes, type HeldParts, ownArgumentBytes } from './held-bytes.ts';
 import { conversationLimits } from './limits.ts';
 import type { ConversationRecord, Usage } from './record.ts';
 
@@ -30,8 +30,8 @@ interface Approval {
   readonly given?: RecordOf<'approval_given'>;
 }
 
-/** The state that a log of records yields. `fold` alone writes it. */
-export interface ConversationState {
+/** The state that a log of records yields, which `fold` alone writes, and what `hold` counts beside it. */
+export interface ConversationState extends HeldParts {
   started: RecordOf<'started'> | undefined;
   /** Replicas that have taken the conversation over since any other record. */
   readonly takenOverBy: Set<string>;
@@ -47,8 +47,6 @@ export interface ConversationState {
   /** Calls of the last reply that have not ended, in order. */
   calls: ModelToolCall[];
   underWay: CallUnderWay | undefined;
-  /** Bytes of heap that the arguments of the call that is next or under way take as values, about. */
-  callBytes: number;
   /** Signed calls that have not ended, by their id, in order. */
   readonly signed: Map<string, SignedUnderWay>;
   /** Verdicts of the judge of tool calls, by call. */
@@ -74,10 +72,6 @@ export interface ConversationState {
   provider: string | undefined;
   model: string | undefined;
   result: AgentResult | undefined;
-  /** Bytes of heap that the texts take, about. */
-  bytes: number;
-  /** Bytes of heap that the arguments of signed calls under way take, about. */
-  signedBytes: number;
 }
 
 export const emptyState = (): ConversationState => ({
@@ -110,6 +104,7 @@ export const emptyState = (): ConversationState => ({
   result: undefined,
   bytes: 0,
   signedBytes: 0,
+  listBytes: 0,
 });
 
 type Folder<K extends ConversationRecord['kind']> = (state: ConversationState, record: RecordOf<K>) => void;
@@ -270,19 +265,6 @@ function forgetSigned(state: ConversationState, callId: string): void {
   state.signedBytes -= state.signed.get(callId)?.bytes ?? 0;
   state.signed.delete(callId);
 }
-
-/** Bytes of heap that the arguments of a signed call take, about: those of many small values take far more than their JSON. */
-export const argumentBytes = (args: unknown): number => heapBytes(args, 2 * conversationLimits.signedBytes);
-
-/** The same of a call of the model. */
-export const ownArgumentBytes = (args: unknown): number => heapBytes(args, conversationLimits.callBytes);
-
-/** Bytes of heap that a conversation holds, about. */
-export const heldBytes = ({
-  bytes,
-  signedBytes,
-  callBytes,
-}: Pick<ConversationState, 'bytes' | 'signedBytes' | 'callBytes'>): number => bytes + signedBytes + callBytes;
 
 /** Bytes of heap that a message takes, about. */
 export const bytesOf = (message: ModelMessage): number => sizeOf(message) * 2;

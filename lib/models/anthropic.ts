@@ -81,8 +81,8 @@ async function blocksOf(message: ModelMessage, written: WrittenArguments): Promi
   }
   const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : [];
   const uses: Block[] = [];
-  for (const { id, name, arguments: text } of calls)
-    uses.push({ type: 'tool_use', id, name, input: await written.mark(text) });
+  for (const call of calls)
+    uses.push({ type: 'tool_use', id: call.id, name: call.name, input: await written.mark(call) });
   if (message.content === '' && uses.length > 0) return uses;
   return [{ type: 'text', text: message.content === '' ? emptyText : message.content }, ...uses];
 }

@@ -65,8 +65,8 @@ const toTool = ({ name, description, input_schema }: ModelTool): Tool => ({
 async function toMessage(message: ModelMessage, written: WrittenArguments): Promise<Message> {
   if (message.role === 'tool') return { role: 'tool', content: message.content, tool_name: message.name };
   const calls: NonNullable<Message['tool_calls']> = [];
-  for (const { name, arguments: text } of message.role === 'assistant' ? (message.tool_calls ?? []) : [])
-    calls.push({ function: { name, arguments: await written.mark(text) } });
+  for (const call of message.role === 'assistant' ? (message.tool_calls ?? []) : [])
+    calls.push({ function: { name: call.name, arguments: await written.mark(call) } });
   return { role: message.role, content: message.content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 

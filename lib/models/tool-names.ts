@@ -1,3 +1,4 @@
+import { renamedCall } from './call-arguments.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
 
 /** Providers take letters, digits, `_` and `-`, and 64 of them at most. */
@@ -47,5 +48,5 @@ function namesIn(message: ModelMessage): string[] {
 export function encodeMessage(message: ModelMessage, names: ToolNames): ModelMessage {
   if (message.role === 'tool') return { ...message, name: names.encode(message.name) };
   if (message.role !== 'assistant' || message.tool_calls === undefined) return message;
-  return { ...message, tool_calls: message.tool_calls.map((call) => ({ ...call, name: names.encode(call.name) })) };
+  return { ...message, tool_calls: message.tool_calls.map((call) => renamedCall(call, names.encode(call.name))) };
 }

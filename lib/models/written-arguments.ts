@@ -1,6 +1,7 @@
 import { newUuid } from '../ids.ts';
 import { createLoopTurns } from '../loop-turns.ts';
-import { callArguments } from './call-arguments.ts';
+import { argumentsText } from './call-arguments.ts';
+import type { ModelToolCall } from './models.ts';
 
 type Fetch = typeof fetch;
 
@@ -16,10 +17,10 @@ export class WrittenArguments {
   readonly #texts: string[] = [];
   readonly #spend = createLoopTurns(turnLength);
 
-  /** The mark. Arguments that are no object, or are nested too deep, which no tool got, become an empty one. */
-  async mark(text: string): Promise<Record<string, unknown>> {
-    this.#texts.push(JSON.stringify(callArguments(text) ?? {}));
-    await this.#spend(text.length);
+  /** The mark. Arguments that no tool got become an empty object. */
+  async mark(call: ModelToolCall): Promise<Record<string, unknown>> {
+    this.#texts.push(argumentsText(call));
+    await this.#spend(call.arguments.length);
     return { [this.#mark]: this.#texts.length - 1 };
   }
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { ownArgumentBytes } from '../../../lib/conversation/state.ts';
+import { ownArgumentBytes } from '../../../lib/conversation/held-bytes.ts';
 import type { ModelRequest } from '../../../lib/models/models.ts';
 import type { Tool } from '../../../lib/tools/tool.ts';
 import { executionOf, podTool, replyOf, SharedExecutions } from '../../../test/agents/replica.ts';

@@ -1,10 +1,6 @@
+import { argumentBytes, heldBytes } from '../../../lib/conversation/held-bytes.ts';
 import { conversationLimits } from '../../../lib/conversation/limits.ts';
-import {
-  argumentBytes,
-  type ConversationState,
-  heldBytes,
-  type SignedUnderWay,
-} from '../../../lib/conversation/state.ts';
+import type { ConversationState, SignedUnderWay } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, hasReason } from '../../../lib/errors.ts';
 import { onAbort } from '../../../lib/on-abort.ts';

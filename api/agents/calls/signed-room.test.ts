@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { conversationLimits } from '../../../lib/conversation/limits.ts';
-import { emptyState, fold, heldBytes } from '../../../lib/conversation/state.ts';
+import { heldBytes } from '../../../lib/conversation/held-bytes.ts';
+import { emptyState, fold } from '../../../lib/conversation/state.ts';
 import { createFairPool } from '../../../lib/fair-pool.ts';
 import { createSessions } from '../../../lib/envelope/index.ts';
 import type { ModelReply } from '../../../lib/models/models.ts';

@@ -3,7 +3,7 @@ import { judgeAlias } from '../../../lib/agent/asked-aliases.ts';
 import { notYetMessage } from '../../../lib/caller-error.ts';
 import type { Budget } from '../../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../../lib/conversation/limits.ts';
-import { ownArgumentBytes } from '../../../lib/conversation/state.ts';
+import { ownArgumentBytes } from '../../../lib/conversation/held-bytes.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { callArguments } from '../../../lib/models/call-arguments.ts';
 import { admitCall } from '../../../lib/tools/admission.ts';

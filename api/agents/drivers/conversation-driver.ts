@@ -2,7 +2,7 @@ import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { aborted } from '../../../lib/aborted.ts';
 import { exponential, halfJitter } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { heldBytes } from '../../../lib/conversation/state.ts';
+import { heldBytes } from '../../../lib/conversation/held-bytes.ts';
 import { AppError, hasReason, messageOf } from '../../../lib/errors.ts';
 import type { ProviderWait } from '../../../lib/models/models.ts';
 import { tryPaced } from '../../../lib/retry.ts';

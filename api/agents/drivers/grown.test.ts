@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { heldBytes } from '../../../lib/conversation/held-bytes.ts';
 import { emptyState } from '../../../lib/conversation/state.ts';
 import { createFairPool } from '../../../lib/fair-pool.ts';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
@@ -40,6 +41,15 @@ describe('a list of tools and the arguments of a call', () => {
   it('need room for arguments that had none before the conversation was opened anew', async () => {
     const { holdList } = await holding(400_000, { listBytes: 0, callBytes: 300_000 });
     expect(grownTo(() => holdList(300_000))).toBe(700_000);
+  });
+
+  it('count to what the conversation holds between its steps, the list also once it is opened anew', async () => {
+    const { state, holdList, beside } = await holding(700_000);
+    holdList(300_000);
+    expect(heldBytes(state)).toBe(400_000);
+    expect(heldBytes((await holding(700_000, beside)).state)).toBe(400_000);
+    holdList(100_000);
+    expect(heldBytes(state)).toBe(200_000);
   });
 
   it('count arguments once that the state has as well', async () => {

@@ -1,4 +1,4 @@
-import { type ConversationState, heldBytes } from '../../../lib/conversation/state.ts';
+import { heldBytes, hold, type HeldParts } from '../../../lib/conversation/held-bytes.ts';
 import type { ConversationDeps } from '../conversation/conversation-deps.ts';
 import type { ConversationLog } from '../conversation/log.ts';
 import type { Room } from './room.ts';
@@ -27,8 +27,8 @@ interface HeldBeside {
 }
 
 /** All that a conversation holds. The arguments of a call are in its state too, once they have room or have left. */
-const allBytes = ({ bytes, signedBytes, callBytes }: ConversationState, beside: HeldBeside): number =>
-  heldBytes({ bytes, signedBytes, callBytes: Math.max(callBytes, beside.callBytes) }) + beside.listBytes;
+const allBytes = (state: HeldParts, { callBytes, listBytes }: HeldBeside): number =>
+  heldBytes({ ...state, callBytes: Math.max(state.callBytes, callBytes), listBytes });
 
 /** Gives back what a conversation that was read does not need. */
 export function settleRoom(room: Room, beside: HeldBeside, { log, task }: ConversationDeps): void {
@@ -36,27 +36,25 @@ export function settleRoom(room: Room, beside: HeldBeside, { log, task }: Conver
   room.settle(allBytes({ ...log.state, bytes }, beside));
 }
 
-/** Counts the arguments of the next call of the model; a conversation that is opened anew keeps room for as much. */
-const callHolder =
-  (driven: HeldBeside, { state }: ConversationLog, room: Room) =>
+/** Counts a part, without room for which the conversation is opened anew: then it keeps room for as much. */
+const holder =
+  (part: keyof HeldBeside, { driven, log, room }: HeldIn) =>
   (bytes: number): void => {
-    driven.callBytes = bytes;
-    state.callBytes = bytes;
-    const held = allBytes(state, driven);
-    if (!room.fits(held)) throw new Grown(held);
-  };
-
-/** Counts the tools that a conversation holds beside its texts; one that is opened anew keeps room for as many. */
-const listHolder =
-  (driven: HeldBeside, log: ConversationLog, room: Room) =>
-  (bytes: number): void => {
-    driven.listBytes = bytes;
+    driven[part] = bytes;
+    hold(log.state, { [part]: bytes });
     const held = allBytes(log.state, driven);
     if (!room.fits(held)) throw new Grown(held);
   };
 
-/** Both count memory that a conversation holds beside its texts. */
-export const holders = (driven: HeldBeside, log: ConversationLog, room: Room) => ({
-  holdList: listHolder(driven, log, room),
-  holdCall: callHolder(driven, log, room),
-});
+interface HeldIn {
+  readonly driven: HeldBeside;
+  readonly log: ConversationLog;
+  readonly room: Room;
+}
+
+/** Both count memory that a conversation holds beside its texts. One that is opened anew still has its list. */
+export function holders(driven: HeldBeside, log: ConversationLog, room: Room) {
+  hold(log.state, { listBytes: driven.listBytes });
+  const within = { driven, log, room };
+  return { holdList: holder('listBytes', within), holdCall: holder('callBytes', within) };
+}

@@ -2,7 +2,7 @@ import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { busLimits, type EventBus } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { conversationLimits } from '../../../lib/conversation/limits.ts';
-import { argumentBytes } from '../../../lib/conversation/state.ts';
+import { argumentBytes } from '../../../lib/conversation/held-bytes.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, hasReason } from '../../../lib/errors.ts';
 import type { NewId } from '../../../lib/ids.ts';
