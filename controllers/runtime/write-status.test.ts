@@ -74,6 +74,12 @@ describe('the status of what is reconciled', () => {
   it.each([
     { what: 'was deleted meanwhile', status: 404, message: 'workflows.windlass.dev "x" not found', kind: 'wait' },
     {
+      what: 'was left behind by a namespace that is gone',
+      status: 404,
+      message: 'namespaces "n" not found',
+      kind: 'forbidden',
+    },
+    {
       what: 'has no kind any more',
       status: 404,
       message: 'the server could not find the requested resource',

@@ -1,7 +1,7 @@
 import { WaitError } from '../../lib/errors.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { type KubeClient, type KubeObject, metadataOf, type Resource } from '../../lib/kube/index.ts';
-import { isAbsent } from '../../lib/kube/kube-error.ts';
+import { isAbsent, isNamespaceGone } from '../../lib/kube/kube-error.ts';
 import { asStored } from './as-stored.ts';
 import { statusPatch } from './status-patch.ts';
 
@@ -40,12 +40,15 @@ const isBare = ({ kind }: KubeObject): boolean => kind === 'PartialObjectMetadat
 /** Longest wait for the watch to report that an object is gone. */
 const goneMs = 1_000;
 
-/** The answer to a write to the object that is reconciled. That it was deleted meanwhile is no failure. */
+/**
+ * The answer to a write to the object that is reconciled. That it was deleted meanwhile is no failure. An object that outlived
+ * its namespace is never deleted: that write is refused, and tried again ever more rarely.
+ */
 export async function whileThere<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;
   } catch (error) {
-    if (isAbsent(error)) throw new WaitError('Deleted', goneMs);
+    if (isAbsent(error) && !isNamespaceGone(error)) throw new WaitError('Deleted', goneMs);
     throw error;
   }
 }
