@@ -5,6 +5,7 @@
 #   NODES         nodes of a new cluster (default 2)
 #   KUBERNETES    1.30: the oldest release that the chart claims, for a new native cluster (default: the newest)
 #   NAME          what `make logs` shows: a process or a deployment
+#   ARGO          1: `make bench` measures beside Argo Workflows
 #   PREFIX        where `make cli` installs (default ~/.local)
 
 SHELL := /bin/bash
@@ -32,10 +33,10 @@ test: ## Run every test: unit, contract, and on the cluster; STAGES="unit go" ru
 verify: ## Regenerate, check format, lint and types, run unit and Go tests; then the git tree must be clean
 	@dev/verify/run
 
-bench: up ## Measure speed and size beside bare pods, and write docs/benchmarks.md; ARGS=--help tells more
+bench: up ## Measure speed and size beside bare pods, or with ARGO=1 beside Argo Workflows, and write docs/benchmarks.md; ARGS=--help tells more
 	@dev/setup/node
 	@dev/setup/build helm
-	@dev/bench/run $(ARGS)
+	@dev/bench/run $(if $(ARGO),--argo) $(ARGS)
 
 up: ## Start or repair the development cluster
 	@dev/setup/packages

@@ -9,6 +9,7 @@ import { stopLeftovers } from '../../test/cluster/harness/process-record.ts';
 import { projectDir } from '../../test/cluster/harness/project.ts';
 import { removeLeftNamespaces } from '../../test/cluster/harness/test-namespace.ts';
 import { withBenchCluster } from './bench-cluster.ts';
+import { chosenOf } from './chosen.ts';
 import { machineLine } from './machine.ts';
 import { isLocal, type Program, type Row, type Sample } from './program.ts';
 import { programs } from './programs/all.ts';
@@ -16,11 +17,12 @@ import { type BenchEntry, entryOf, tableLine, tableLines, withTable } from './re
 
 const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.
 
-usage: dev/bench/run [--only NAME]... [--runs N] [--quiet SECONDS] [--dry-run]
+usage: dev/bench/run [--only NAME]... [--runs N] [--quiet SECONDS] [--argo] [--dry-run]
 
   --only NAME   measure only this program; rows of the others stay as they were (repeatable)
   --runs N      runs of each program (default 3; programs that say so run once)
   --quiet N     seconds for which rows about quiet time look (default 120)
+  --argo        measure the rows beside Argo Workflows, which is built from its Go module once, and no others
   --dry-run     write no files
 
 programs:
@@ -32,6 +34,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     runs: { type: 'string', default: '3' },
     quiet: { type: 'string', default: '120' },
+    argo: { type: 'boolean', default: false },
     'dry-run': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -45,7 +48,7 @@ function fail(message: string): never {
 function chosen(): readonly Program[] {
   const unknown = (values.only ?? []).filter((name) => !programs.some((program) => program.name === name));
   if (unknown.length > 0) fail(`no program '${unknown.join(', ')}'; dev/bench/run --help lists them`);
-  return values.only === undefined ? programs : programs.filter(({ name }) => values.only?.includes(name));
+  return chosenOf(programs, { only: values.only, argo: values.argo });
 }
 
 const quietSeconds = Number(values.quiet);

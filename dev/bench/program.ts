@@ -11,6 +11,8 @@ interface ProgramHead {
   readonly bar: Bar;
   /** Runs that differ from the three of the others; the long ones have nothing to gain from repetition. */
   readonly runs?: number;
+  /** Measured only where an argument asks for it. */
+  readonly onRequest?: boolean;
 }
 
 export interface ClusterProgram extends ProgramHead {

@@ -22,6 +22,7 @@ program_module() {
     stripe-mock) echo github.com/stripe/stripe-mock ;;
     kind) echo sigs.k8s.io/kind ;;
     many-daemons) echo google.golang.org/grpc ;;
+    argo-workflows) echo github.com/argoproj/argo-workflows/v3 ;;
     *) echo "unknown program '$1': dev/setup/programs.sh lists the known ones" >&2; return 1 ;;
   esac
 }
@@ -60,5 +61,6 @@ program_ldflags() {
     containerd) echo "-X github.com/containerd/containerd/v2/version.Version=$version" ;;
     registry) echo "-X github.com/distribution/distribution/v3/version.version=$version" ;;
     rclone) echo "-X github.com/rclone/rclone/fs.Version=$version" ;;
+    argo-workflows) echo "-X github.com/argoproj/argo-workflows/v3.version=$version" ;;
   esac
 }

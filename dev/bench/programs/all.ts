@@ -1,6 +1,7 @@
 import type { Program } from '../program.ts';
 import { agentPanel, agentRuns } from './agents.ts';
 import { agentTurn, tokenDelay, waitingMemoryRow } from './agent-model.ts';
+import { besideArgoWorkflows } from './argo.ts';
 import { apiMemory, apiMemoryGrowth } from './api-memory.ts';
 import { apiRead } from './api-read.ts';
 import { besideWorst, besideWorstTime } from './beside-worst.ts';
@@ -72,4 +73,5 @@ export const programs: readonly Program[] = [
   tokenDelay,
   agentTurn,
   waitingMemoryRow,
+  ...besideArgoWorkflows,
 ];
