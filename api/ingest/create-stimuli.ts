@@ -8,6 +8,7 @@ import type { CacheReader } from '../../lib/informer/index.ts';
 import { stimulusRouters } from '../../lib/kinds.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { createServerReads, lookUpBounds } from '../../lib/server-reads.ts';
 import { createCatchUp } from '../cluster/catch-up.ts';
 import type { Cluster } from '../cluster/index.ts';
 import type { Classifier } from './classifier.ts';
@@ -99,6 +100,7 @@ function createTable({ kube, clock, cluster, systemTenant }: StimuliDeps, router
     routers,
     tenants: cluster.tenants,
     systemTenant,
+    current: createServerReads({ kube, clock, resource: stimulusRouters, cache: routers, bounds: lookUpBounds }),
     catchUp: (namespace, probe) => catchUp.find({ namespace, tenant: namespace }, probe),
   });
 }

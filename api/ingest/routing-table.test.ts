@@ -39,8 +39,12 @@ const aRouter = (namespace: string, spec: StimulusRouterSpec, fields: RouterFiel
   status: { claims: Object.entries(fields.claims ?? {}).map(([source, since]) => ({ source, since })) },
 });
 
-/** A table that knows some routers, and finds `late` ones when it asks the server. */
-function aTable(known: readonly StimulusRouter[], late: readonly StimulusRouter[] = []) {
+/** A table that knows some routers, and finds `late` ones when it asks the server, which has `changed` ones in place of some. */
+function aTable(
+  known: readonly StimulusRouter[],
+  late: readonly StimulusRouter[] = [],
+  changed: Readonly<Record<string, StimulusRouter | undefined>> = {},
+) {
   const routers = createCache<StimulusRouter, 'namespace' | 'source'>({
     indexes: {
       namespace: ({ metadata }) => [metadata.namespace ?? ''],
@@ -49,17 +53,25 @@ function aTable(known: readonly StimulusRouter[], late: readonly StimulusRouter[
   });
   for (const object of known) routers.apply({ type: 'ADDED', object });
   const asked: string[] = [];
+  const read: string[] = [];
   const table: RoutingTable = createRoutingTable({
     routers,
     tenants,
     systemTenant: 'system',
+    current: async ({ namespace, name }) => {
+      read.push(`${namespace}/${name}`);
+      const key = `${namespace}/${name}`;
+      const found = key in changed ? changed[key] : routers.get(key);
+      if (found !== undefined) routers.remember(found);
+      return found;
+    },
     catchUp: async (namespace, probe) => {
       asked.push(namespace);
       for (const object of late) routers.apply({ type: 'ADDED', object });
       return probe();
     },
   });
-  return { table, asked };
+  return { table, asked, read };
 }
 
 const acme = aRouter('tenant-acme', { routes: { github: 'build', http_api: 'answer' } });
@@ -210,5 +222,31 @@ describe('the tenant of a webhook that an administrator assigned', () => {
     const { table } = aTable([claimed, late]);
     expect([table.tenantOf('my-ci'), table.tenantOf('my.ci')]).toEqual(['acme', 'acme']);
     expect((await table.find('my.ci')).routing.workflow).toBeUndefined();
+  });
+});
+
+describe('a webhook of which the cache has the claim of before', () => {
+  const theirs = aRouter('tenant-globex', { routes: { github: 'theirs' } }, { created: '2026-02-01T00:00:00Z' });
+  const want = to('globex', 'tenant-globex', { workflow: 'theirs' });
+
+  it.each<[title: string, now: StimulusRouter | undefined]>([
+    ['the route is gone', aRouter('tenant-acme', { routes: { http_api: 'answer' } })],
+    ['the router is gone', undefined],
+    [
+      'the router was made again without it',
+      { ...aRouter('tenant-acme', {}), metadata: { ...acme.metadata, uid: 'new' } },
+    ],
+  ])('AMB-144 is of the tenant that claims its source now, where %s', async (_title, now) => {
+    const changed = { 'tenant-acme/events': now };
+    expect(await aTable([acme, theirs], [], changed).table.find('github')).toEqual(want);
+    expect(await aTable([acme], [theirs], changed).table.find('github')).toEqual(want);
+  });
+
+  it('takes one read where the cache is right, and none for a stimulus that names its tenant', async () => {
+    const { table, read } = aTable([acme, theirs]);
+    await table.find('github');
+    expect(read).toEqual(['tenant-acme/events']);
+    await table.find('github', 'globex');
+    expect(read).toHaveLength(1);
   });
 });

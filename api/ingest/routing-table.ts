@@ -1,6 +1,8 @@
 import { limits } from '../../crds/limits.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import { AppError } from '../../lib/errors.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
+import type { ServerReads } from '../../lib/server-reads.ts';
 import { ownMember } from '../../lib/own-member.ts';
 import { byAge, claimantOf, sourceKey, routerOfSource } from '../../lib/stimulus/source-claims.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
@@ -22,17 +24,23 @@ export interface RoutingTable {
 }
 
 interface RoutingTableDeps {
-  readonly routers: CacheReader<StimulusRouter, 'namespace' | 'source'>;
+  readonly routers: Pick<CacheReader<StimulusRouter, 'namespace' | 'source'>, 'byIndex'>;
+  /** A router as the server has it now, which the cache takes; undefined where it is gone. */
+  readonly current: ServerReads<StimulusRouter>;
   readonly tenants: TenantDirectory;
   readonly systemTenant: string;
   /** Runs the search again once the cache is in step with the server; an empty namespace means all of them. */
   readonly catchUp: <T>(namespace: string, probe: () => T | undefined) => Promise<T | undefined>;
 }
 
-/** Only where nothing at all is known of a source the server is asked, so that a route of a moment ago counts. */
-export function createRoutingTable(deps: RoutingTableDeps): RoutingTable {
+/**
+ * Where nothing at all is known of a source the server is asked, so that a route of a moment ago counts. The claim of a webhook is read
+ * again: a cache that is behind would give what one tenant is sent to the tenant that had the source before.
+ */
+export function createRoutingTable(whole: RoutingTableDeps): RoutingTable {
   return {
     async find(source, tenant) {
+      const deps = tenant === undefined ? await withPresentClaim(whole, source) : whole;
       const known = destinationOf(deps, source, tenant);
       if (isKnown(known)) return known;
       const namespace = tenant === undefined ? '' : deps.tenants.namespaceOf(tenant);
@@ -43,8 +51,30 @@ export function createRoutingTable(deps: RoutingTableDeps): RoutingTable {
       };
       return (await deps.catchUp(namespace, probe)) ?? known;
     },
-    tenantOf: (source) => claimingTenant(deps, source),
+    tenantOf: (source) => claimingTenant(whole, source),
   };
+}
+
+/** Claims that are read for one webhook: each read but the last has found that the cache was behind. */
+const readsMost = 5;
+
+/** The table once the cache has the router that claims the source as the server has it, and without those that are gone. */
+async function withPresentClaim(whole: RoutingTableDeps, source: string): Promise<RoutingTableDeps> {
+  const gone = new Set<string | undefined>();
+  const isLeft = ({ metadata }: StimulusRouter): boolean => !gone.has(metadata.uid);
+  const routers = {
+    byIndex: (...key: Parameters<typeof whole.routers.byIndex>) => whole.routers.byIndex(...key).filter(isLeft),
+  };
+  const deps = { ...whole, routers };
+  for (let reads = 0; reads < readsMost; reads += 1) {
+    const claimant = claimantIn(deps, source);
+    if (claimant === undefined) return deps;
+    const { uid, resourceVersion } = claimant.metadata;
+    const now = await deps.current(claimant.metadata);
+    if (now?.metadata.uid !== uid) gone.add(uid);
+    else if (now?.metadata.resourceVersion === resourceVersion) return deps;
+  }
+  throw new AppError('unavailable', `the routes of '${source}' change too fast`, { reason: 'RoutesChange' });
 }
 
 const isKnown = ({ routing }: Destination): boolean =>
@@ -58,14 +88,19 @@ function destinationOf(deps: RoutingTableDeps, source: string, wanted: string | 
 }
 
 /** An administrator's assignment counts before any claim. Routers outside of tenants claim nothing. */
-function claimingTenant({ routers, tenants, systemTenant }: RoutingTableDeps, source: string): string {
+function claimingTenant(deps: RoutingTableDeps, source: string): string {
+  const { tenants, systemTenant } = deps;
   const assignee = tenants.assigneeOf(source);
   const assigned = assignee === undefined ? undefined : tenants.tenantOf(assignee);
   if (assigned !== undefined) return assigned;
-  const tenantOf = ({ metadata }: StimulusRouter): string | undefined => tenants.tenantOf(metadata.namespace ?? '');
-  const candidates = routers.byIndex('source', sourceKey(source)).filter((router) => tenantOf(router) !== undefined);
-  const owner = claimantOf(source, candidates);
-  return (owner === undefined ? undefined : tenantOf(owner)) ?? systemTenant;
+  const owner = claimantIn(deps, source);
+  return (owner === undefined ? undefined : tenants.tenantOf(owner.metadata.namespace ?? '')) ?? systemTenant;
+}
+
+function claimantIn({ routers, tenants }: RoutingTableDeps, source: string): StimulusRouter | undefined {
+  const isOfTenant = ({ metadata }: StimulusRouter): boolean =>
+    tenants.tenantOf(metadata.namespace ?? '') !== undefined;
+  return claimantOf(source, routers.byIndex('source', sourceKey(source)).filter(isOfTenant));
 }
 
 /** One tenant may have several routers: a source has one of them, and the oldest with a router agent asks it. */
