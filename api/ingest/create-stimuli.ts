@@ -97,6 +97,7 @@ type RouterCache = CacheReader<StimulusRouter, 'namespace' | 'source'>;
 function createTable({ kube, clock, cluster, systemTenant }: StimuliDeps, routers: RouterCache): RoutingTable {
   const catchUp = createCatchUp({ kube, clock, resource: stimulusRouters, cache: routers });
   return createRoutingTable({
+    clock,
     routers,
     tenants: cluster.tenants,
     systemTenant,

@@ -54,7 +54,9 @@ function aTable(
   for (const object of known) routers.apply({ type: 'ADDED', object });
   const asked: string[] = [];
   const read: string[] = [];
+  const clock = { now: 50_000, steadyMs: () => clock.now };
   const table: RoutingTable = createRoutingTable({
+    clock,
     routers,
     tenants,
     systemTenant: 'system',
@@ -71,7 +73,7 @@ function aTable(
       return probe();
     },
   });
-  return { table, asked, read };
+  return { table, asked, read, clock, routers };
 }
 
 const acme = aRouter('tenant-acme', { routes: { github: 'build', http_api: 'answer' } });
@@ -242,11 +244,24 @@ describe('a webhook of which the cache has the claim of before', () => {
     expect(await aTable([acme], [theirs], changed).table.find('github')).toEqual(want);
   });
 
-  it('takes one read where the cache is right, and none for a stimulus that names its tenant', async () => {
-    const { table, read } = aTable([acme, theirs]);
+  it('takes one read a second where the cache is right, and none for a stimulus that names its tenant', async () => {
+    const { table, read, clock } = aTable([acme, theirs]);
+    await table.find('github', 'globex');
+    expect(read).toHaveLength(0);
+    await table.find('github');
+    clock.now += 1_000;
     await table.find('github');
     expect(read).toEqual(['tenant-acme/events']);
-    await table.find('github', 'globex');
-    expect(read).toHaveLength(1);
+    clock.now += 1;
+    await table.find('github');
+    expect(read).toHaveLength(2);
+  });
+
+  it('is read at once where the watch has shown another version', async () => {
+    const { table, read, routers } = aTable([acme, theirs]);
+    await table.find('github');
+    routers.apply({ type: 'MODIFIED', object: { ...acme, metadata: { ...acme.metadata, resourceVersion: '900' } } });
+    await table.find('github');
+    expect(read).toHaveLength(2);
   });
 });

@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { limits } from '../../crds/limits.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import type { ServerReads } from '../../lib/server-reads.ts';
@@ -24,6 +26,7 @@ export interface RoutingTable {
 }
 
 interface RoutingTableDeps {
+  readonly clock: Pick<Clock, 'steadyMs'>;
   readonly routers: Pick<CacheReader<StimulusRouter, 'namespace' | 'source'>, 'byIndex'>;
   /** A router as the server has it now, which the cache takes; undefined where it is gone. */
   readonly current: ServerReads<StimulusRouter>;
@@ -38,9 +41,10 @@ interface RoutingTableDeps {
  * again: a cache that is behind would give what one tenant is sent to the tenant that had the source before.
  */
 export function createRoutingTable(whole: RoutingTableDeps): RoutingTable {
+  const confirmed = createConfirmed(whole.clock);
   return {
     async find(source, tenant) {
-      const deps = tenant === undefined ? await withPresentClaim(whole, source) : whole;
+      const deps = tenant === undefined ? await withPresentClaim(whole, confirmed, source) : whole;
       const known = destinationOf(deps, source, tenant);
       if (isKnown(known)) return known;
       const namespace = tenant === undefined ? '' : deps.tenants.namespaceOf(tenant);
@@ -58,8 +62,22 @@ export function createRoutingTable(whole: RoutingTableDeps): RoutingTable {
 /** Claims that are read for one webhook: each read but the last has found that the cache was behind. */
 const readsMost = 5;
 
+/** For so long a version of a router that the server had counts as its newest: a read for each webhook would double its cost. */
+const confirmedMs = 1_000;
+
+/** Versions of routers, by uid, that the server had a moment ago. */
+type Confirmed = Pick<LRUCache<string, string>, 'get' | 'set'>;
+
+function createConfirmed(clock: Pick<Clock, 'steadyMs'>): Confirmed {
+  return new LRUCache({ max: 2_000, ttl: confirmedMs, ttlResolution: 0, perf: { now: () => clock.steadyMs() } });
+}
+
 /** The table once the cache has the router that claims the source as the server has it, and without those that are gone. */
-async function withPresentClaim(whole: RoutingTableDeps, source: string): Promise<RoutingTableDeps> {
+async function withPresentClaim(
+  whole: RoutingTableDeps,
+  confirmed: Confirmed,
+  source: string,
+): Promise<RoutingTableDeps> {
   const gone = new Set<string | undefined>();
   const isLeft = ({ metadata }: StimulusRouter): boolean => !gone.has(metadata.uid);
   const routers = {
@@ -69,10 +87,11 @@ async function withPresentClaim(whole: RoutingTableDeps, source: string): Promis
   for (let reads = 0; reads < readsMost; reads += 1) {
     const claimant = claimantIn(deps, source);
     if (claimant === undefined) return deps;
-    const { uid, resourceVersion } = claimant.metadata;
+    const { uid = '', resourceVersion = '' } = claimant.metadata;
+    if (confirmed.get(uid) === resourceVersion) return deps;
     const now = await deps.current(claimant.metadata);
     if (now?.metadata.uid !== uid) gone.add(uid);
-    else if (now?.metadata.resourceVersion === resourceVersion) return deps;
+    else confirmed.set(uid, now.metadata.resourceVersion ?? '');
   }
   throw new AppError('unavailable', `the routes of '${source}' change too fast`, { reason: 'RoutesChange' });
 }
