@@ -64,12 +64,33 @@ describe('what one tenant may hold', () => {
     for (const place of places) place.leave();
   });
 
-  it('counts bytes where the pool does, and takes more than there is as all there is', () => {
+  it.each([81, 99, 100, 101, 1_000])('counts bytes where the pool does, and %i of 100 as the share', (cost) => {
     const pool = poolOf({ size: 100 });
-    const all = pool.tryEnter({ tenant: 'a', cost: 1_000 });
-    expect([pool.used, pool.tryEnter({ tenant: 'b' })]).toEqual([100, undefined]);
-    all?.leave();
+    const most = pool.tryEnter({ tenant: 'a', cost });
+    expect([pool.used, pool.tryEnter({ tenant: 'a' })]).toEqual([80, undefined]);
+    expect(fill(pool, 'b')).not.toHaveLength(0);
+    most?.leave();
     expect(fill(pool, 'a', 30)).toHaveLength(2);
+  });
+
+  it('is the share for what waits as well: others come in while one that wanted all never ends', async () => {
+    const clock = createManualClock();
+    const pool = createFairPool({ size: 100, clock });
+    const held = pool.tryEnter({ tenant: 'b', cost: 40 });
+    const { admitted, queue } = line(pool);
+    queue('a', 'all', 1_000);
+    await clock.advance(bigWaitMs);
+    held?.leave();
+    await clock.advance(0);
+    expect([admitted, pool.heldBy('a')]).toEqual([['all'], 80]);
+    expect(pool.tryEnter({ tenant: 'c', cost: 20 })).toBeDefined();
+  });
+
+  it('is half for one of two in a pool that says so, and never less than one place', () => {
+    const pool = poolOf({ size: 100, perFree: 1 });
+    for (const tenant of ['a', 'b']) pool.tryEnter({ tenant, cost: 1_000 });
+    expect([pool.heldBy('a'), pool.heldBy('b')]).toEqual([50, 50]);
+    expect([1, 2].map((size) => poolOf({ size }).share)).toEqual([1, 1]);
   });
 });
 
@@ -199,10 +220,10 @@ describe('who waits', () => {
   });
 
   it('leaves the line when its signal aborts, and lets the others pass', async () => {
-    const pool = poolOf({ size: 2 });
-    const held = pool.tryEnter({ tenant: 'a' });
+    const pool = poolOf({ size: 5 });
+    const held = pool.tryEnter({ tenant: 'a', cost: 2 });
     const stop = new AbortController();
-    const given = pool.enter({ tenant: 'b', cost: 2, signal: stop.signal });
+    const given = pool.enter({ tenant: 'b', cost: 4, signal: stop.signal });
     const { admitted, queue } = line(pool);
     queue('c', 'c');
     stop.abort(new Error('enough'));
@@ -240,12 +261,13 @@ it('a task gives its place back when it ends, however it ends, and once', async 
   expect([pool.used, next === undefined]).toEqual([1, false]);
 });
 
-it('a tenant that holds nothing gets a place at once while another one never ends what it began', () => {
+it('a tenant that holds nothing gets a place at once while another one never ends what it began, however large', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 2, max: 200 }), fc.array(fc.integer({ min: 1, max: 9 })), (size, costs) => {
+    fc.property(fc.integer({ min: 2, max: 200 }), fc.array(fc.integer({ min: 1, max: 400 })), (size, costs) => {
       const pool = poolOf({ size });
-      for (const cost of costs) pool.tryEnter({ tenant: 'hostile', cost: Math.min(cost, Math.floor(size / 2)) });
+      for (const cost of costs) pool.tryEnter({ tenant: 'hostile', cost });
       fill(pool, 'hostile');
+      expect(pool.used).toBeLessThanOrEqual(pool.share);
       expect(pool.used).toBeLessThan(size);
       expect(pool.tryEnter({ tenant: 'other' })).toBeDefined();
     }),

@@ -6,7 +6,10 @@ import { onAbort } from './on-abort.ts';
 interface PoolRequest {
   /** The tenant charged: the namespace for which the work is done. */
   readonly tenant: string;
-  /** Places, or bytes where the pool counts bytes. Default 1. More than the pool has is taken as all of it. */
+  /**
+   * Places, or bytes where the pool counts bytes. Default 1. More than the share of one tenant counts as the share: `largestEntries` of
+   * `test/contract/memory-budget.test.ts` has what that adds to a pool.
+   */
   readonly cost?: number;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
@@ -38,7 +41,7 @@ interface FairPoolOptions {
 /**
  * Something that many tenants share: requests, streams, bytes. Within a tenant it is first come, first served. Between
  * tenants the next is the one that holds least. Among equals it is the one that has waited longest for its turn.
- * However slow the work of one tenant is, it never holds the last free place (`mayHold`).
+ * However slow the work of one tenant is, and however much it wants, it holds no more than its share (`mayHold`).
  */
 export interface FairPool {
   /** Runs the task in its turn. Rejects as `enter` does, or as the task does. */
@@ -52,7 +55,7 @@ export interface FairPool {
   tryEnter(entry: PoolRequest): PoolPart | undefined;
   /** Held parts of one tenant. */
   heldBy(tenant: string): number;
-  /** The most that one tenant can hold, where no other one holds anything. */
+  /** The most that one tenant can hold, where no other one holds anything: one place at least. */
   readonly share: number;
   /** Places, or bytes, of all tenants together. */
   readonly size: number;
@@ -81,7 +84,10 @@ export const bigWaitMs = 5_000;
  */
 export const longestWaitMs = 60_000;
 
-/** Whether a tenant that holds `held` of `size`, of which `free` are free, may take `cost` more. */
+/**
+ * Whether a tenant that holds `held`, beside which `free` are free, may take `cost` more. One that holds nothing may have all that is
+ * left: a cost has to be a share at most.
+ */
 export function mayHold(held: number, free: number, cost = 1, perFree = holdPerFree): boolean {
   if (cost > free) return false;
   return held === 0 || held + cost <= perFree * (free - cost);
@@ -137,7 +143,7 @@ class SharedPool implements FairPool {
   }
 
   get share(): number {
-    return Math.floor((this.#size * this.#perFree) / (this.#perFree + 1));
+    return Math.max(1, Math.floor((this.#size * this.#perFree) / (this.#perFree + 1)));
   }
 
   heldBy(tenant: string): number {
@@ -155,7 +161,7 @@ class SharedPool implements FairPool {
 
   tryEnter({ tenant, cost = 1 }: PoolRequest): PoolPart | undefined {
     const holding = this.#holdingOf(tenant);
-    const wanted = Math.min(cost, this.#size);
+    const wanted = Math.min(cost, this.share);
     const isFirst = holding.line.size === 0 && !this.#isAwaitedByTheBig();
     if (isFirst && mayHold(holding.held, this.#freeFor(undefined), wanted, this.#perFree))
       return this.#hand(holding, wanted);
@@ -189,7 +195,7 @@ class SharedPool implements FairPool {
         end();
         resolve(admitted);
       };
-      const waiter = { cost: Math.min(cost, this.#size), until: this.#clock.steadyMs() + bigWaitMs, admit };
+      const waiter = { cost: Math.min(cost, this.share), until: this.#clock.steadyMs() + bigWaitMs, admit };
       void this.#limit(waiter, waitMs, giveUp, patience.signal);
       const off = signal === undefined ? undefined : onAbort(signal, () => giveUp(signal.reason));
       holding.line.add(waiter);

@@ -102,6 +102,15 @@ describe('an execution of a tenant', () => {
   });
 });
 
+it('WF-API-02 the version of an execution is that of the cache, and of no other tenant', () => {
+  const { executions, cache } = setUp();
+  const known = cache.getByUid(uid(11));
+  expect(known?.metadata.resourceVersion).toBeDefined();
+  expect(executions.versionOf('a', uid(11))).toBe(known?.metadata.resourceVersion);
+  expect([executions.versionOf('b', uid(11)), executions.versionOf('x', uid(11))]).toEqual([undefined, undefined]);
+  expect(executions.versionOf('a', uid(99))).toBeUndefined();
+});
+
 describe('what is asked', () => {
   it.each([
     ['of the tenant', 'a', mine, 'mine'],

@@ -25,6 +25,8 @@ export interface Executions {
   /** In no particular order; of each only what a list shows. */
   list(tenant: string): readonly WorkflowExecution[];
   whole: WholeExecutions;
+  /** The version of an execution of the tenant that the cache has. A reader of an earlier one finds nothing new meanwhile. */
+  versionOf(tenant: string, uid: string): string | undefined;
   /** The execution, in full, that asks for the decision of that id (`approvalId`), or that was given it last. */
   asking(tenant: string, approvalId: string): Promise<WorkflowExecution | undefined>;
   /** Every execution that waits in a Human state; of each only what a list shows. */
@@ -86,6 +88,12 @@ class CachedExecutions implements Executions {
 
   list(tenant: string): readonly WorkflowExecution[] {
     return this.#deps.cache.byIndex('namespace', this.#deps.tenants.namespaceOf(tenant) ?? '');
+  }
+
+  versionOf(tenant: string, uid: string): string | undefined {
+    const known = this.#deps.cache.getByUid(uid);
+    const namespace = this.#deps.tenants.namespaceOf(tenant);
+    return known?.metadata.namespace === namespace ? known?.metadata.resourceVersion : undefined;
   }
 
   async asking(tenant: string, approvalId: string): Promise<WorkflowExecution | undefined> {

@@ -19,7 +19,7 @@ export interface OutputPiece {
 /** Reads the output of finished commands. */
 interface StoredReader {
   readonly outputs: OutputReader;
-  readonly execution: WorkflowExecution;
+  readonly execution: Pick<WorkflowExecution, 'metadata'>;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { LogPlace } from './log-source.ts';
 /** The pods of one visit, of each step the newest attempt, in the order of their steps. */
 export async function stepPods(
   kube: Pick<KubeClient, 'listAll'>,
-  { metadata }: WorkflowExecution,
+  { metadata }: Pick<WorkflowExecution, 'metadata'>,
   place: LogPlace,
 ): Promise<Pod[]> {
   const labelSelector = `${labels.executionUid}=${metadata.uid}`;

@@ -47,8 +47,10 @@ export interface InFlightRequest {
    * for clients to read.
    */
   answer(bytes: number): Promise<void> | undefined;
-  /** It holds memory, which a client that does not read its answer keeps from others. */
-  readonly isLarge: boolean;
+  /** So much of what it counted is left in memory at most: the text is made, and the values are let go. */
+  keepOnly(bytes: number): void;
+  /** Memory that counts. A client that does not read its answer keeps it from others. */
+  readonly heldBytes: number;
   /** Nothing of it is under way: neither its handler nor its answer. */
   leave(): void;
 }
@@ -210,8 +212,12 @@ class Entry extends Link implements InFlightRequest {
     return this.#memory.answer(bytes, () => this.signal);
   }
 
-  get isLarge(): boolean {
-    return this.#memory.isLarge;
+  keepOnly(bytes: number): void {
+    this.#memory.keepOnly(bytes);
+  }
+
+  get heldBytes(): number {
+    return this.#memory.heldBytes;
   }
 
   leave(): void {

@@ -59,8 +59,8 @@ export class RequestMemory {
     return this.#owner;
   }
 
-  get isLarge(): boolean {
-    return this.#place !== undefined;
+  get heldBytes(): number {
+    return this.#placeBytes;
   }
 
   ownedBy(owner: string, bodyOf: Access = this.#access): void {
@@ -124,6 +124,13 @@ export class RequestMemory {
     return undefined;
   }
 
+  keepOnly(bytes: number): void {
+    if (bytes >= this.#placeBytes) return;
+    if (bytes <= bodyLimits.smallParsedBytes) return this.#giveBack();
+    this.#place?.shrinkTo(bytes);
+    this.#placeBytes = bytes;
+  }
+
   async #answerSigned(bytes: number, signal: () => AbortSignal): Promise<void> {
     // Its body is not looked at any more.
     this.#giveBack();
@@ -134,12 +141,12 @@ export class RequestMemory {
 
   async #enterSigned(bytes: number, signal: () => AbortSignal): Promise<PoolPart> {
     const { signed, signedWaiting } = this.#server;
-    // A tenant that holds nothing would get more than its share.
+    // It would count as the share, and take more.
     if (bytes > signed.share) throw tenantShareUsed(signed.share, true);
     const entry = { tenant: this.#owner, cost: bytes };
     const place = signed.tryEnter(entry);
     if (place !== undefined) return place;
-    // A pool takes more than it has as all of it.
+    // The same for the answers that wait.
     using wait = bytes <= signedWaiting.share ? signedWaiting.tryEnter(entry) : undefined;
     if (wait === undefined) throw this.#noRoom(tooManyAnswers, true);
     return await this.#enter(signed, bytes, { refusal: () => this.#noRoom(tooManyAnswers, true), signal });

@@ -35,7 +35,7 @@ export async function sendReply(
       ctx.set('Content-Type', reply.mediaType);
       ctx.status = 200;
       if (ctx.method === 'HEAD') return void reply.stream.destroy();
-      void dropUnread(ctx.res, deps.clock);
+      void dropUnread(ctx.res, deps.clock, { running, isWhole: false });
       return sendStream(ctx, reply, running.signal);
     case 'events':
       return ctx.method === 'HEAD'
@@ -75,7 +75,7 @@ async function sendJson(ctx: HttpContext, value: unknown, running: InFlightReque
   const length = jsonLength(value, Number.POSITIVE_INFINITY);
   const room = running.answer(length);
   if (room !== undefined) await room;
-  if (running.isLarge && length > wholeJsonLength) return sendParted(ctx, value);
+  if (running.heldBytes > 0 && length > wholeJsonLength) return sendParted(ctx, value);
   await sendText(ctx, { text: jsonText(value) ?? '', mediaType: 'application/json' }, running);
 }
 
@@ -96,7 +96,9 @@ async function sendText(
   const room = running.answer(text.length);
   if (room !== undefined) await room;
   ctx.res.setHeader('Content-Type', mediaType);
-  if (running.isLarge && text.length > pieceBytes && ctx.method !== 'HEAD') {
+  // A client may read the text for minutes. The values that it was made of take many times as much.
+  running.keepOnly(text.length);
+  if (running.heldBytes > 0 && ctx.method !== 'HEAD') {
     const bytes = Buffer.from(text);
     sendPieces(ctx, piecesOf(bytes), bytes.length);
   } else ctx.body = text;

@@ -8,7 +8,7 @@ import { networkOf } from '../network-of.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type ReadRequest, type RequestReader } from './request-reader.ts';
 import type { HttpContext } from './request-scope.ts';
-import type { RequestHead, Route } from './route.ts';
+import type { Reply, RequestHead, Route } from './route.ts';
 import { dropUnread } from './drop-unread.ts';
 import { type SendDeps, sendReply } from './send-reply.ts';
 import { statusOf, successStatuses } from './success-statuses.ts';
@@ -52,6 +52,7 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
     const request = new HandlerRequest(ctx, running, await readParts(read, { ctx, params, running, judge }), caller);
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
     const reply = await handle(request as never);
+    if (isOpenEnded(reply)) request.dropBody();
     if (!statuses.has(statusOf[reply.kind]))
       throw new Error(`the contract of ${contract.operationId} has no ${reply.kind}`);
     await sendReply(deps, ctx, reply, running);
@@ -70,11 +71,15 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
   };
 }
 
+/** An answer that may last for hours begins with nothing in memory: its stream counts what it needs later, while it needs that. */
+const isOpenEnded = (reply: Reply): boolean =>
+  reply.kind === 'events' || (reply.kind === 'stream' && reply.isEndless === true);
+
 /** A large answer that is sent as a whole takes memory until the client has read it, or is dropped. */
 function leaveAtEnd({ res }: HttpContext, running: InFlightRequest, clock: Clock): void {
-  if (!running.isLarge || res.closed) return running.leave();
+  if (running.heldBytes === 0 || res.closed) return running.leave();
   res.once('close', () => running.leave());
-  void dropUnread(res, clock);
+  void dropUnread(res, clock, { running, isWhole: true });
 }
 
 /**

@@ -67,8 +67,8 @@ describe('streams that are not read', () => {
     expect(cutOff).toEqual(['2']);
   });
 
-  it('are cut off where one leaves more unread than the share of its tenant, with none to take a place of', async () => {
-    await leave('bob', 'of bob');
+  it('are cut off where one leaves more unread than there is room for, with none to take a place of', async () => {
+    for (const name of ['of bob', 'another of bob']) await leave('bob', name);
     const large = await leave('eve', 'large', 5 * cost);
     await large.waited;
     expect(cutOff).toEqual(['large']);

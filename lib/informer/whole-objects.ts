@@ -58,11 +58,10 @@ export interface WholeOptions<T extends KubeObject> {
 /**
  * Bytes of heap of objects that tasks use at one time, without those that are small. The API server handles the whole
  * of an object at each read and write. That takes some 0.1 s of its processor for each MiB of heap up to 8, and all
- * tenants share it. So there is work for two of its processors at most, of which one namespace has one.
+ * tenants share it. So there is work for two of its processors at most, of which one namespace has one: an object counts as half
+ * at most.
  */
 const inUseBytes = Math.min(16 * 1024 * 1024, bytesOf('objects in use'));
-/** No object counts as more than this, so that another namespace has room for one beside it. */
-const countedBytes = inUseBytes / 2;
 /** An object of less than this may be used without waiting for a turn. */
 const smallBytes = 256 * 1024;
 /** Weighing ends here: no object that the API server takes is much larger. */
@@ -117,7 +116,7 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
     const bytes = this.#large.get(slim.metadata.uid ?? '');
     const run = async (): Promise<R> => task(await this.read(slim));
     if (bytes === undefined) return run();
-    return this.#inUse.run({ tenant: slim.metadata.namespace ?? '', cost: Math.min(bytes, countedBytes) }, run);
+    return this.#inUse.run({ tenant: slim.metadata.namespace ?? '', cost: bytes }, run);
   }
 
   weight({ metadata: { uid = '' } }: T): number {

@@ -74,6 +74,39 @@ describe.each(processes)('the pools of a replica with the memory of the chart: %
   });
 });
 
+/** A pool of heap of a process, and the share of one tenant. */
+const sizesOf = (name: MemoryName, heap: number) => {
+  const size = bytesOf(name, heap);
+  return { size, share: size / (name === 'values of pods' ? 2 : 5 / 4) };
+};
+
+/** The largest object of a kind that is read in full: weighing ends there. */
+const heaviestObject = 64 * mebibyte;
+
+/** The most that a request, or a stream, takes of a pool in which it may need more than the share of its tenant. */
+const largestEntries: Partial<Readonly<Record<MemoryName, number>>> = {
+  // An execution, and three copies of what it has in the output store.
+  'values of callers': heaviestObject + 3 * limits.inlinedValuesBytes,
+  'values of webhooks': limits.parsedJsonBytes,
+  'answers to unknown callers': limits.parsedJsonBytes + mebibyte,
+  'values of pods': limits.parsedJsonBytes + mebibyte,
+  'unread events': 2 * limits.inlinedValuesBytes + mebibyte,
+};
+
+describe.each(['api', 'gateway'] as const)('an entry counts as the share of its tenant at most: %s', (process) => {
+  const heap = limitOf(process) * mebibyte * heapPart;
+  // Where the share is more than half of the pool there is one such entry at a time, else there are two.
+  const beyond = Object.entries(largestEntries).map(([name, largest]) => {
+    const { size, share } = sizesOf(name as MemoryName, heap);
+    return Math.floor(size / share) * Math.max(0, largest - share);
+  });
+
+  it('what the largest ones take beyond that fits into what the pools leave free, all pools full of them', () => {
+    expect(Math.max(...beyond)).toBeGreaterThan(0);
+    expect(beyond.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual((1 - fillable) * heap);
+  });
+});
+
 it.each<[MemoryName, number]>([
   ['bodies of callers', contractBytes(gatewayContracts, 'bearer')],
   ['bodies of signed calls', envelopeLimits.envelopeBytes],

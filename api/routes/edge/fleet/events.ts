@@ -24,7 +24,8 @@ type EventDeps = Pick<FleetDeps, 'clock' | 'results' | 'runNews' | 'records'>;
 
 interface Followed {
   readonly tenant: string;
-  readonly run: FleetRun;
+  /** The uid of the run. A stream that held the run would hold its arguments for hours. */
+  readonly uid: string;
   /** Events that the client has. */
   readonly after: EventPlace;
   readonly signal: AbortSignal;
@@ -36,7 +37,7 @@ interface Followed {
  * gets a result again where the log has dropped it meanwhile: no other result is taken for it.
  */
 export async function* fleetEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
-  const { after, run, signal } = followed;
+  const { after, uid, signal } = followed;
   const sent = new Set<string>();
   const texts = createOutputTexts();
   for await (const { news, place } of newsOf(deps, followed)) {
@@ -48,13 +49,12 @@ export async function* fleetEvents(deps: EventDeps, followed: Followed): AsyncGe
       if (!hasRead(after, place, slot)) yield { ...event, id: logId(place, slot) };
     }
   }
-  const ended = deps.runNews.current(run.metadata.uid ?? '');
+  const ended = deps.runNews.current(uid);
   if (!signal.aborted && ended !== undefined) yield* lastEvents(deps, ended, { sent, after });
 }
 
 /** Events of the hosts, until the run has ended and no more comes. */
-async function* newsOf(deps: EventDeps, { tenant, run, signal }: Followed): AsyncGenerator<FollowedNews> {
-  const uid = run.metadata.uid ?? '';
+async function* newsOf(deps: EventDeps, { tenant, uid, signal }: Followed): AsyncGenerator<FollowedNews> {
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   const iterator = deps.results.follow(tenant, uid, until)[Symbol.asyncIterator]();

@@ -266,7 +266,7 @@ async function eventsOfLog(run: FleetRun, { log, after, kept = records }: Reader
     },
   };
   const events = [];
-  const followed = { tenant: 'acme', run, after, signal: new AbortController().signal };
+  const followed = { tenant: 'acme', uid: run.metadata.uid ?? '', after, signal: new AbortController().signal };
   for await (const event of fleetEvents(deps as never, followed)) events.push(event);
   return events;
 }

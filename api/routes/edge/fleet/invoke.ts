@@ -15,9 +15,10 @@ export function createInvokeRoute(deps: FleetDeps): Route<Caller> {
     const after = placeBehind(headers['last-event-id']);
     const run = await startRun(deps, { caller, body, key: headers['idempotency-key'] });
     // AMB-203.
-    const reply = { 'X-Fleet-Command-Id': run.metadata.uid ?? '' };
+    const { uid = '' } = run.metadata;
+    const reply = { 'X-Fleet-Command-Id': uid };
     if (after === undefined) return { kind: 'no_content', headers: reply };
-    const events = fleetEvents(deps, { tenant: caller.tenant, run, after, signal });
+    const events = fleetEvents(deps, { tenant: caller.tenant, uid, after, signal });
     return { kind: 'events', events, headers: reply };
   });
 }

@@ -5,7 +5,7 @@ import type { Pod } from '../../../../lib/kube/index.ts';
 import { slotMetadata } from '../../../../lib/pod-slot.ts';
 import { anExecution } from '../../../../test/builders/execution-builder.ts';
 import { createManualClock } from '../../../../test/support/manual-clock.ts';
-import { executionOutput, type LogWish } from './follow-output.ts';
+import { executionOutput, lookAt, type LogWish } from './follow-output.ts';
 
 const hash = '0'.repeat(64);
 const report = { bytes: 0, total_bytes: 0, sha256: hash, truncated: false };
@@ -54,16 +54,19 @@ async function outputOf(looks: readonly Look[], wish: Partial<LogWish> = {}, sig
     },
     outputs: () => () => Promise.reject(new Error('nothing is stored')),
     clock: { ...clock, sleep: () => Promise.resolve() },
+    version: () => undefined,
     latest: () => {
       index += 1;
       return Promise.resolve(now()?.execution);
     },
     signal,
     reserve: () => Promise.resolve(),
+    letGo: () => undefined,
   };
-  const first = looks[0]?.execution ?? building();
+  const whole = { follow: true, ...wish };
+  const first = lookAt(looks[0]?.execution ?? building(), whole);
   const text = { stdout: '', stderr: '' };
-  for await (const { stream, bytes } of executionOutput(deps, first, { follow: true, ...wish })) {
+  for await (const { stream, bytes } of executionOutput(deps, first, whole)) {
     text[stream] += Buffer.from(bytes).toString('latin1');
   }
   return text;
@@ -149,6 +152,34 @@ describe('following what a command writes', () => {
     const broken = new AppError('internal', 'the bytes are not what their hash says');
     await expect(outputOf([{ execution: building(), pods: [aPod(1)], log: () => log(broken) }])).rejects.toBe(broken);
   });
+});
+
+it('a command that writes for hours holds nothing of its execution, and an unchanged one is not read again', async () => {
+  const acts: string[] = [];
+  const over = new AbortController();
+  const deps = {
+    kube: {
+      listAll: () => Promise.resolve({ metadata: {}, items: [aPod(1)] as never[] }),
+      readLog: () => (acts.push('followed'), log('x\n')),
+    },
+    outputs: () => () => Promise.reject(new Error('nothing is stored')),
+    clock: { ...createManualClock(), sleep: async () => (acts.length > 5 ? over.abort() : undefined) },
+    version: () => (acts.push('looked'), '1'),
+    latest: () => Promise.reject(new Error('it was read again')),
+    signal: over.signal,
+    reserve: async () => void acts.push('reserved'),
+    letGo: () => void acts.push('let go'),
+  };
+  const running = anExecution()
+    .past({ state: 'lint' }, { output: { exit_code: 0, stdout: 'l\n', stderr: '' } })
+    .now({ state: 'build', kind: 'ContainerRun', attempt: 1 })
+    .build();
+  const first = lookAt(running, { follow: true });
+  expect(first.stored).toHaveLength(1);
+  for await (const { stream } of executionOutput(deps, first, { follow: true })) acts.push(stream);
+  const firstLook = ['reserved', 'stdout', 'let go', 'followed', 'stdout'];
+  expect(acts).toEqual([...firstLook, 'looked', 'let go', 'followed']);
+  expect(first.stored).toHaveLength(0);
 });
 
 describe('what there is of a log now', () => {

@@ -1,5 +1,6 @@
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { Clock } from '../../../../lib/clock.ts';
+import { defined } from '../../../../lib/defined.ts';
 import { ExecutionError } from '../../../../lib/execution/execution-error.ts';
 import {
   isLogComplete,
@@ -19,11 +20,41 @@ interface LogDeps {
   readonly kube: Pick<KubeClient, 'listAll' | 'readLog'>;
   readonly outputs: OutputReader;
   readonly clock: Clock;
-  /** The execution as it is now, whole; undefined when it is gone. */
+  /** The version that is known without a reading; undefined where none is. */
+  readonly version: () => string | undefined;
+  /** The execution as it is now, whole, once there is memory for it; undefined when it is gone. */
   readonly latest: () => Promise<WorkflowExecution | undefined>;
   readonly signal: AbortSignal;
-  /** Waits for the memory of what is read from the output store, in place of what it waited for before. */
+  /** Waits for the memory of what is read from the output store beside the execution, in place of what it waited for before. */
   readonly reserve: (bytes: number) => Promise<void>;
+  /** Nothing of the execution, or of the output store, is in memory any more. */
+  readonly letGo: () => void;
+}
+
+/**
+ * An execution as far as its logs need it. The whole of it may take megabytes, and a command may write for hours: a log that is kept is
+ * here until it is sent, and nothing else of the size that a user chooses.
+ */
+export interface LogLook {
+  /** The version that was read. Empty where it is to be read again. */
+  version: string;
+  readonly metadata: WorkflowExecution['metadata'];
+  /** No output will come that this look has not. */
+  isComplete: boolean;
+  readonly stored: StoredLog[];
+  readonly pods: readonly LogPlace[];
+}
+
+export function lookAt(execution: WorkflowExecution, wish: LogWish): LogLook {
+  const { name, namespace, uid, finalizers, resourceVersion = '' } = execution.metadata;
+  const sources = sourcesIn(execution, wish);
+  return {
+    version: resourceVersion,
+    metadata: defined({ name, namespace, uid, finalizers }),
+    isComplete: isLogComplete(execution, wish),
+    stored: sources.filter((source) => source.kind === 'stored'),
+    pods: sources.filter((source) => source.kind === 'pod'),
+  };
 }
 
 export interface LogWish extends LogChoice {
@@ -40,27 +71,25 @@ const lookAgainFactor = 1.5;
  * the pod at first and from the output store later, and although a reading may break off. A follower of a command gets
  * what is kept of it.
  */
-export async function* executionOutput(
-  deps: LogDeps,
-  execution: WorkflowExecution,
-  wish: LogWish,
-): AsyncGenerator<OutputPiece> {
+export async function* executionOutput(deps: LogDeps, first: LogLook, wish: LogWish): AsyncGenerator<OutputPiece> {
   const sent = new SentOutput(deps);
   let pauseMs = lookAgainMs;
-  for (let now: WorkflowExecution | undefined = execution; now !== undefined; now = await next(deps, now)) {
+  for (let look: LogLook | undefined = first; look !== undefined; look = await next(deps, look, wish)) {
     const before = sent.count;
-    const isComplete = yield* sent.rest(now, wish);
-    if (deps.signal.aborted || !wish.follow || (isComplete && isLogComplete(now, wish))) return;
+    const isRead = yield* sent.rest(look, wish);
+    if (deps.signal.aborted || !wish.follow || (isRead && look.isComplete)) return;
     pauseMs = sent.count === before ? Math.min(pauseMs * lookAgainFactor, lookAgainMostMs) : lookAgainMs;
     await deps.clock.sleep(pauseMs, deps.signal);
     if (deps.signal.aborted) return;
   }
 }
 
-/** The execution as it is now, or as it was where that cannot be found out. */
-async function next({ latest }: LogDeps, before: WorkflowExecution): Promise<WorkflowExecution | undefined> {
+/** The execution as it is now, or as it was where that cannot be found out. It is read only where it has changed. */
+async function next({ version, latest }: LogDeps, before: LogLook, wish: LogWish): Promise<LogLook | undefined> {
+  if (before.version !== '' && version() === before.version) return before;
   try {
-    return await latest();
+    const now = await latest();
+    return now && lookAt(now, wish);
   } catch (error) {
     if (isRetryable(error)) return before;
     throw error;
@@ -88,24 +117,38 @@ class SentOutput {
   }
 
   /** Output that has not been sent yet. Returns false where it could not all be read now, and may be later. */
-  async *rest(execution: WorkflowExecution, wish: LogWish): AsyncGenerator<OutputPiece, boolean> {
+  async *rest(look: LogLook, { follow }: LogWish): AsyncGenerator<OutputPiece, boolean> {
     try {
-      for (const source of sourcesIn(execution, wish)) yield* this.#source(execution, source, wish);
+      yield* this.#allStored(look);
+      for (const place of look.pods) yield* this.#podsOf(look, place, follow);
       return true;
     } catch (error) {
-      if (wish.follow && isRetryable(error)) return false;
+      if (follow && isRetryable(error)) return false;
       throw error;
     }
   }
 
-  async *#source(execution: WorkflowExecution, source: LogSource, { follow }: LogWish): AsyncGenerator<OutputPiece> {
-    if (source.kind === 'stored') return yield* this.#stored(execution, source);
-    for (const pod of await stepPods(this.#deps.kube, execution, source)) {
-      if (whyNotStarted(pod) === undefined) yield* this.#pod(pod, { ...source, step: stepOf(pod) }, follow);
+  /** A log that could not be sent is found by the next look. */
+  async *#allStored(look: LogLook): AsyncGenerator<OutputPiece> {
+    const { version, isComplete, stored } = look;
+    Object.assign(look, { version: '', isComplete: false });
+    try {
+      for (let log = stored.shift(); log !== undefined; log = stored.shift()) yield* this.#stored(look, log);
+      Object.assign(look, { version, isComplete });
+    } finally {
+      stored.length = 0;
+      this.#deps.letGo();
     }
   }
 
-  async *#stored(execution: WorkflowExecution, source: StoredLog): AsyncGenerator<OutputPiece> {
+  async *#podsOf(look: LogLook, place: LogPlace, follow: boolean): AsyncGenerator<OutputPiece> {
+    for (const pod of await stepPods(this.#deps.kube, look, place)) {
+      if (whyNotStarted(pod) === undefined) yield* this.#pod(pod, { ...place, step: stepOf(pod) }, follow);
+    }
+  }
+
+  async *#stored(execution: LogLook, source: StoredLog): AsyncGenerator<OutputPiece> {
+    if (source.step !== '*' && this.#of(source, source.attempts).isWhole) return;
     const reader = { outputs: this.#deps.outputs, execution };
     const bytes = (source.value.refs ?? []).reduce((sum, part) => sum + part.bytes, 0);
     await this.#deps.reserve(bytes * copies);

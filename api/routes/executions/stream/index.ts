@@ -29,7 +29,6 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
       const execution = await executions.whole(await findExecution(executions, caller, uid));
       if (execution === undefined) throw notFound(unknownExecution);
       channel.seen(execution);
-      await request.reserve(0);
     } catch (error) {
       channel.close();
       throw error;
