@@ -6,6 +6,9 @@ import type { SchemaVisit } from './visit.ts';
 
 type Keyword = (argument: unknown, visit: SchemaVisit) => void;
 
+/** What is wrong at the place of a field that `required` names and that is missing. */
+export const requiredMessage = 'is required';
+
 /** Keywords that look at the value itself and apply no schema. They let values of other types pass. */
 export const assertions: Readonly<Record<string, Keyword>> = {
   type: (wanted, visit) => {
@@ -49,7 +52,7 @@ export const assertions: Readonly<Record<string, Keyword>> = {
   },
   maxProperties: onObject((count, limit) => (count <= limit ? undefined : `must have at most ${limit} properties`)),
   minProperties: onObject((count, limit) => (count >= limit ? undefined : `must have at least ${limit} properties`)),
-  required: (names, visit) => requireAll(names as string[], visit, 'is required'),
+  required: (names, visit) => requireAll(names as string[], visit, requiredMessage),
   dependentRequired: (lists, visit) => {
     if (!isJsonObject(visit.value)) return;
     for (const [name, names] of Object.entries(lists as Record<string, string[]>)) {
