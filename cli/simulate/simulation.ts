@@ -299,9 +299,9 @@ class Simulation {
 
   #runOf(workflow: Workflow, { input, intent }: WorkflowExecutionSpec): ChildEnd {
     const { status, finalOutput } = simulate({ ...this.#options, workflow, start: { input, intent } }, this.#depth + 1);
-    const { phase, reason = 'Failed', message = '' } = status;
+    const { phase, reason = 'Failed', message = '', cause } = status;
     const end = { phase, result: finalOutput, blackboard: {} };
-    return phase === 'completed' ? end : { ...end, failure: { reason, message } };
+    return phase === 'completed' ? end : { ...end, failure: { reason, message, cause } };
   }
 }
 

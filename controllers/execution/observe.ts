@@ -204,7 +204,7 @@ export function observeChild(child: WorkflowExecution): ChildFact {
   const failure =
     status?.reason === undefined || succeeded({ phase, reason: status.reason })
       ? {}
-      : { failure: { reason: status.reason, message: status.message ?? '' } };
+      : { failure: { reason: status.reason, message: status.message ?? '', cause: status.cause } };
   return {
     name: metadata.name,
     madeBy: spec.parent,

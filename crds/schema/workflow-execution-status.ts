@@ -174,6 +174,16 @@ export const EndStimulus = Type.Object(
 );
 export type EndStimulus = Static<typeof EndStimulus>;
 
+/** A chain of children fails for what happened in the last of them. */
+export const FailureCause = Type.Object(
+  { execution: Type.String({ description: 'Its name.' }), reason: Type.String(), message: Type.String() },
+  {
+    additionalProperties: false,
+    description: 'The execution, some levels below, whose failure this one failed for; absent: it failed itself.',
+  },
+);
+export type FailureCause = Static<typeof FailureCause>;
+
 const InterruptedState = Type.Object(CurrentState.properties, {
   additionalProperties: false,
   description: 'The visit that the end of the execution cut short, as by a cancellation.',
@@ -186,6 +196,7 @@ export const WorkflowExecutionStatus = Type.Object(
     phase: oneOf(phases),
     reason: Type.Optional(Type.String({ description: 'Why the execution failed, waits or was cancelled.' })),
     message: Type.Optional(Type.String()),
+    cause: Type.Optional(FailureCause),
     workflow: Type.Optional(
       Type.Object(
         {

@@ -2,8 +2,8 @@ import { limits } from '../../../crds/limits.ts';
 import type { State } from '../../../crds/schema/state.ts';
 import type { StateKind } from '../../../crds/schema/state-kinds.ts';
 import type { Transition } from '../../../crds/schema/transition.ts';
-import type { Visit, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
-import { cutMiddle, cutText } from '../../../lib/cut-text.ts';
+import type { FailureCause, Visit, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
+import { cutMark, cutMiddle, cutText, cutWithMark } from '../../../lib/cut-text.ts';
 import { defined } from '../../../lib/defined.ts';
 import { parseDuration } from '../../../lib/duration.ts';
 import { instantAfter } from '../../../lib/instant.ts';
@@ -122,7 +122,7 @@ const runningSummary = ({ state, waiting }: CurrentVisit): Summary => ({
 function leave(draft: Draft, state: State, current: CurrentVisit, outcome: VisitOutcome): void {
   record(draft, current, outcome);
   if (outcome.fatal === true && outcome.failure !== undefined) return finish(draft, 'failed', outcome.failure);
-  if (state.transitions.length === 0) return finish(draft, 'completed', lastFailure(current, outcome));
+  if (state.transitions.length === 0) return finish(draft, 'completed', lastFailure(draft, current, outcome));
   const choice = chooseRule(draft, state, outcome);
   if ('reason' in choice) return finish(draft, 'failed', choice);
   draft.change({ kind: 'routed', rule: choice.index, target: choice.rule.target });
@@ -130,8 +130,9 @@ function leave(draft: Draft, state: State, current: CurrentVisit, outcome: Visit
 }
 
 /** requirements AMB-169: the end is reached all the same, and says that its last state failed. */
-function lastFailure({ state }: CurrentVisit, { failure }: VisitOutcome): Failure | undefined {
+function lastFailure(draft: Draft, { state }: CurrentVisit, { failure, cause }: VisitOutcome): Failure | undefined {
   if (failure === undefined) return undefined;
+  draft.change({ kind: 'status', fields: { cause } });
   return {
     reason: 'LastStateFailed',
     message: `terminal state ${state} failed: ${failure.reason}: ${failure.message}`,
@@ -152,14 +153,14 @@ function record(draft: Draft, current: CurrentVisit, outcome: VisitOutcome): voi
 }
 
 function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentVisit, outcome: VisitOutcome): Visit {
-  const { failure, attempts, signal } = outcome;
+  const { failure, cause, attempts, signal } = outcome;
   return {
     state,
     kind,
     visit,
     status: failure === undefined ? 'success' : 'failed',
     reason: failure?.reason,
-    message: failure && cutMiddle(failure.message, visitMessageLength),
+    message: failure && cutMessage(failure.message, cause),
     attempts,
     entered_at,
     finished_at: draft.time,
@@ -167,6 +168,12 @@ function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentVisit,
     signal: signal && { ...signal, response: cutText(signal.response, visitMessageLength) },
   };
 }
+
+/** With a cause, all that says where it was is at the beginning. */
+const cutMessage = (message: string, cause: FailureCause | undefined): string =>
+  cause === undefined
+    ? cutMiddle(message, visitMessageLength)
+    : cutWithMark(message, visitMessageLength - cutMark.length);
 
 type Chosen = { readonly index: number; readonly rule: Transition };
 
@@ -194,12 +201,16 @@ function chooseRule(draft: Draft, state: State, outcome: VisitOutcome): Chosen |
 }
 
 /** The reason of a failed state says more than that no rule took it up (requirements AMB-159). */
-function noMatch(draft: Draft, { failure }: VisitOutcome): Failure {
+function noMatch(draft: Draft, { failure, cause }: VisitOutcome): Failure {
   const state = draft.status.state ?? '';
   if (failure === undefined) {
     return { reason: 'NoMatchingTransition', message: `no transition rule of state ${state} matched its outcome` };
   }
-  return { reason: failure.reason, message: `state ${state}: ${failure.message}; no transition rule matched` };
+  if (cause === undefined) {
+    return { reason: failure.reason, message: `state ${state}: ${failure.message}; no transition rule matched` };
+  }
+  draft.change({ kind: 'status', fields: { cause } });
+  return { reason: failure.reason, message: `no transition rule of state ${state} matched: ${failure.message}` };
 }
 
 /** Follows a rule to its target, or ends the execution where that would be one transition too many. */

@@ -2,7 +2,7 @@ import type { ArchiveFact } from '../../archiving/decide-archiving.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
-import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
+import type { FailureCause, Phase } from '../../../crds/schema/workflow-execution-status.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
 import type { Failure, PodObservation } from '../../step-pods/step.ts';
 
@@ -48,7 +48,8 @@ export interface ChildFact {
   readonly startedAt?: number | undefined;
   /** Made by a blocking state: it is deleted with its parent. One that was fired and forgotten is on its own. */
   readonly owned: boolean;
-  readonly failure?: { readonly reason: string; readonly message: string };
+  /** `cause`: the execution below, for whose failure it failed. */
+  readonly failure?: { readonly reason: string; readonly message: string; readonly cause?: FailureCause | undefined };
   /** Whether result and Blackboard are still to be read: the cache has neither. */
   readonly isSlim?: boolean;
   /** Final output, or the last state's output where the child has no template (requirements AMB-086). */

@@ -1,5 +1,6 @@
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { StateKind } from '../../../crds/schema/state-kinds.ts';
+import type { FailureCause } from '../../../crds/schema/workflow-execution-status.ts';
 import type { ConsensusOutcome } from './first-match.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, StepOutcome } from './facts.ts';
@@ -24,6 +25,8 @@ export type StateHandler<K extends StateKind> = (draft: Draft, state: StateOf<K>
 export interface VisitOutcome {
   /** Why the state failed; absent: it succeeded. */
   readonly failure?: Failure;
+  /** The execution below this one for whose failure it failed. */
+  readonly cause?: FailureCause;
   /** The Blackboard entry under the state's name. */
   readonly entry: unknown;
   /** More Blackboard keys that the state writes, by key. */

@@ -2,6 +2,7 @@ import { limits } from '../../../crds/limits.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
+import { cutWithMark } from '../../../lib/cut-text.ts';
 import { isTerminal } from '../../../lib/execution/finished.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import { parseJson } from '../../../lib/work/parse-json.ts';
@@ -153,18 +154,26 @@ const started = (childUid: string): VisitUpdate => ({
 });
 
 function ended(draft: Draft, state: StateOf<'Subworkflow'>, child: ChildFact): VisitOutcome {
-  const failure = childFailure(child);
-  const status = failure === undefined ? 'success' : 'failed';
+  const failed = childFailure(child);
+  const status = failed.failure === undefined ? 'success' : 'failed';
   const entry = twins({ status, result: resolve(draft, child.result), child_execution_id: child.uid });
   const writes = state.result_key === undefined ? {} : { [state.result_key]: resolve(draft, child.blackboard) };
-  return { entry, writes, ...(failure === undefined ? {} : { failure }) };
+  return { entry, writes, ...failed };
 }
 
-function childFailure({ name, phase, failure }: ChildFact): Failure | undefined {
-  if (phase === 'completed' && failure === undefined) return undefined;
-  const why = failure === undefined ? phase : `${failure.reason}: ${failure.message}`;
-  return { reason: 'SubworkflowFailed', message: `child ${name} ${why}` };
+/** Children may be ten levels deep: the message names the child, and the last of those that failed one for the other. */
+function childFailure({ name, phase, failure }: ChildFact): Pick<VisitOutcome, 'failure' | 'cause'> {
+  if (phase === 'completed' && failure === undefined) return {};
+  const what = `child ${name} ${phase === 'cancelled' ? 'was cancelled' : 'failed'}`;
+  if (failure === undefined) return { failure: { reason: 'SubworkflowFailed', message: what } };
+  const { execution, reason, message } = failure.cause ?? { execution: name, ...failure };
+  const cause = { execution, reason, message: cutWithMark(message, causeLength) };
+  const where = execution === name ? '' : ` in execution ${execution}`;
+  return { failure: { reason: 'SubworkflowFailed', message: `${what}: ${reason}${where}: ${cause.message}` }, cause };
 }
+
+/** Longest message of a cause, in characters: the names before it fit into the message of a status as well. */
+const causeLength = 512;
 
 /** A child that this state has seen and that is gone was deleted; another one would do the work twice. */
 const gone = ({ name, uid }: { readonly name: string; readonly uid: string }): VisitUpdate =>
