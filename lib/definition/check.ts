@@ -18,6 +18,7 @@ import { checkSchemas } from './check-schemas.ts';
 import { checkShadowed } from './check-shadowed.ts';
 import { checkStorage } from './check-storage.ts';
 import { checkTraps } from './check-traps.ts';
+import { checkWrittenKeys } from './check-written-keys.ts';
 import { type Definition, type DefinitionCheck, soundParts } from './definition.ts';
 
 export type { Problem } from '../../crds/problem.ts';
@@ -39,6 +40,7 @@ const checks: readonly DefinitionCheck[] = [
   checkEnvironment,
   checkShadowed,
   checkTraps,
+  checkWrittenKeys,
   checkConsensus,
   checkStorage,
   checkMounts,
