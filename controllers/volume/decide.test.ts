@@ -162,6 +162,15 @@ describe('decideVolume', () => {
     expect(conditions).toMatchObject([{ message: `expired at ${at(0)}; ${want}` }]);
   });
 
+  it.each([
+    [24, {}, 'claim data can be mounted; its StorageClass decides whether a write beyond 24 MiB fails'],
+    [undefined, {}, 'claim data can be mounted'],
+    [24, { claim_name: 'data' }, 'claim data can be mounted; its own size counts, and not size_limit_mb'],
+  ])('WF-STOR-04 says who keeps a limit of %s MiB, with %j', (size_limit_mb, more, message) => {
+    const { conditions } = decideVolume(aVolume({ size_limit_mb, ...more }), aClaim(), now).status;
+    expect(conditions).toMatchObject([{ status: 'True', message }]);
+  });
+
   it('names the claim once it could be mounted, and from then on', () => {
     expect(decideVolume(aVolume(), undefined, now).status.claim_name).toBeUndefined();
     expect(decideVolume(aVolume(), aClaim(), now).status.claim_name).toBe('data');

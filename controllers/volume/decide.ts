@@ -88,7 +88,14 @@ function stateOfClaim(volume: Volume, claim: PersistentVolumeClaim | undefined):
     return failed(`claim ${name} has another owner; name it in spec.claim_name to use it`);
   }
   if (claim.status?.phase === 'Lost') return failed(`claim ${name} lost its volume`);
-  return { reason: 'ClaimReady', message: `claim ${name} can be mounted` };
+  return { reason: 'ClaimReady', message: `claim ${name} can be mounted${keeperOfSize(volume)}` };
+}
+
+/** Windlass asks for the size alone. Folders of a shared file system take more (WF-STOR-04). */
+function keeperOfSize({ spec: { size_limit_mb: size, claim_name: named } }: Volume): string {
+  if (size === undefined) return '';
+  if (named !== undefined) return '; its own size counts, and not size_limit_mb';
+  return `; its StorageClass decides whether a write beyond ${size} MiB fails`;
 }
 
 /** A new claim in place of one that held data would hide that they are gone. */

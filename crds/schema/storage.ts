@@ -14,7 +14,11 @@ const ttlHours = Type.Integer({
   maximum: 8_760,
   description: 'Hours from the start of the workflow until an ephemeral volume is deleted.',
 });
-const sizeLimit = Type.Integer({ minimum: 1, maximum: limits.volumeSizeMb, description: 'Largest size in MiB.' });
+const sizeLimit = Type.Integer({
+  minimum: 1,
+  maximum: limits.volumeSizeMb,
+  description: 'Size of the claim in MiB. A StorageClass that enforces sizes ends a write beyond it with ENOSPC.',
+});
 
 /** spec 1 §2.6, `spec.storage.workspace`: the default volume, known to states under the name `workspace`. */
 export const Workspace = Type.Object(

@@ -12,7 +12,11 @@ export const VolumeSpec = Type.Object(
       description: 'An ephemeral one is deleted at expires_at, a persistent one stays until a user deletes it.',
     }),
     size_limit_mb: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: limits.volumeSizeMb, description: 'Size in MiB.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.volumeSizeMb,
+        description: 'Size of the claim in MiB; its StorageClass may enforce it.',
+      }),
     ),
     expires_at: Type.Optional(givenTimestamp({ description: 'When an ephemeral volume is deleted.' })),
     claim_name: Type.Optional(
