@@ -359,7 +359,7 @@ export type WorkflowManifestSpec = {
       readonly storage_class?: "ephemeral" | "persistent";
       /** Hours from the start of the workflow until an ephemeral volume is deleted. */
       readonly ttl_hours?: number;
-      /** Largest size in MiB. */
+      /** Size of the claim in MiB. A StorageClass that enforces sizes ends a write beyond it with ENOSPC. */
       readonly size_limit_mb?: number;
     };
     /** Further volumes, by name. */
@@ -370,7 +370,7 @@ export type WorkflowManifestSpec = {
       readonly storage_class?: "ephemeral" | "persistent";
       /** Hours from the start of the workflow until an ephemeral volume is deleted. */
       readonly ttl_hours?: number;
-      /** Largest size in MiB. */
+      /** Size of the claim in MiB. A StorageClass that enforces sizes ends a write beyond it with ENOSPC. */
       readonly size_limit_mb?: number;
       /** uid of a Volume made beforehand; persistent volumes only. */
       readonly volume_id?: string;
@@ -963,8 +963,8 @@ export type LookupAgentAnswer = {
 
 export type ListAgentsAnswer = {
   readonly agents: readonly LookupAgentAnswer[];
-  /** `cursor` of the next page; absent on the last one. */
-  readonly next_cursor?: string;
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
 };
 
 export type RegisterAgentAnswer = {
@@ -1439,7 +1439,7 @@ export type DeleteVolumeAnswer = {
 export type SubmitStimulusBody = {
   /** `http_api` or a name of your own; it selects the route. */
   readonly source: string;
-  /** Natural language, or JSON as text. */
+  /** Natural language, or JSON as text; it may be empty. */
   readonly content: string;
   /** A second stimulus with the same source and key is refused for 24 hours. */
   readonly idempotency_key?: string;
@@ -1754,8 +1754,8 @@ export type PreviewFleetBody = {
         readonly Equals: Readonly<Record<string, string>>;
       })[];
     };
-    /** Every host of the tenant. */
-    readonly All?: null;
+    /** Every host of the tenant: null, or {} as in a FleetRun. Answers have null. */
+    readonly All?: null | Readonly<Record<string, never>>;
   };
 };
 
@@ -1804,8 +1804,8 @@ export type InvokeFleetBody = {
         readonly Equals: Readonly<Record<string, string>>;
       })[];
     };
-    /** Every host of the tenant. */
-    readonly All?: null;
+    /** Every host of the tenant: null, or {} as in a FleetRun. Answers have null. */
+    readonly All?: null | Readonly<Record<string, never>>;
   };
   /** Tool that each host runs. */
   readonly tool: string;
@@ -1955,8 +1955,8 @@ export type ListFleetRunsAnswer = {
           readonly Equals: Readonly<Record<string, string>>;
         })[];
       };
-      /** Every host of the tenant. */
-      readonly All?: null;
+      /** Every host of the tenant: null, or {} as in a FleetRun. Answers have null. */
+      readonly All?: null | Readonly<Record<string, never>>;
     };
     /** How the command is dispatched over the hosts. */
     readonly policy: {
@@ -2039,8 +2039,8 @@ export type ReadFleetRunAnswer = {
         readonly Equals: Readonly<Record<string, string>>;
       })[];
     };
-    /** Every host of the tenant. */
-    readonly All?: null;
+    /** Every host of the tenant: null, or {} as in a FleetRun. Answers have null. */
+    readonly All?: null | Readonly<Record<string, never>>;
   };
   /** How the command is dispatched over the hosts. */
   readonly policy: {
@@ -3386,8 +3386,8 @@ export interface Operations {
    * Read the conversation of an execution
    *
    * Every record of the conversation in its order, page by page: what the model was asked and said, tool calls,
-   * verdicts. Records are kept for a week, and as long as the archive keeps the execution. The last page has no
-   * `next_cursor`; it may be empty.
+   * verdicts. Records are kept for a week, and as long as the archive keeps the execution. `next_cursor` is null
+   * on the last page, which may be empty.
    *
    * `GET /v1/executions/{execution_id}/transcript`
    *

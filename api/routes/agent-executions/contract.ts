@@ -203,7 +203,7 @@ export const readAgentTranscript = defineContract({
   summary: 'Read the conversation of an execution',
   description:
     'Every record of the conversation in its order, page by page: what the model was asked and said, tool calls, ' +
-    'verdicts. Records are kept for a week, and as long as the archive keeps the execution. The last page has no `next_cursor`; it may be empty.',
+    'verdicts. Records are kept for a week, and as long as the archive keeps the execution. `next_cursor` is null on the last page, which may be empty.',
   access: 'bearer',
   params: AgentExecutionId,
   query: Type.Object({

@@ -122,22 +122,22 @@ describe('looking an agent up by its name', () => {
 describe('the list of agents', () => {
   it('AGENT-03 has id, name and tenant of those of the tenant alone', async () => {
     const { call } = world(mine, shared, theirs);
-    expect(await call('listAgents', {})).toEqual({ agents: [identity] });
-    expect(await call('listAgents', {}, { tenant: 'empty' })).toEqual({ agents: [] });
+    expect(await call('listAgents', {})).toEqual({ agents: [identity], next_cursor: null });
+    expect(await call('listAgents', {}, { tenant: 'empty' })).toEqual({ agents: [], next_cursor: null });
   });
 
   it('comes in pages, by name', async () => {
     const { call } = world(...['c', 'a', 'b'].map((name, index) => agent(name, index)));
-    const page = async (cursor?: string) => {
+    const page = async (cursor?: string | null) => {
       const query = { limit: 2, cursor };
       const { agents, next_cursor } = (await call('listAgents', { query })) as {
         agents: { name: string }[];
-        next_cursor?: string;
+        next_cursor: string | null;
       };
       return [agents.map(({ name }) => name).join(), next_cursor] as const;
     };
     const [first, cursor] = await page();
-    expect([first, await page(cursor)]).toEqual(['a,b', ['c', undefined]]);
+    expect([first, await page(cursor)]).toEqual(['a,b', ['c', null]]);
   });
 });
 

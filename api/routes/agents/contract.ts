@@ -4,7 +4,7 @@ import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { deletingField } from '../being-deleted.ts';
 import { unknownAgent, unknownTenant, unknownVersion } from '../not-found.ts';
-import { pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
+import { nextCursor, pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
 import { notAnOperator, operatorsForGlobal, quotaExceeded } from '../workflows/errors.ts';
 import { definitionExample, identityExample, manifestExample } from './examples.ts';
 import { AgentDefinition, AgentIdentity, AgentRegistration, AgentVersion, agentParams, agentScopes } from './schema.ts';
@@ -39,13 +39,10 @@ export const listAgents = defineContract({
     kind: 'json',
     description: 'One page.',
     schema: Type.Object(
-      {
-        agents: Type.Array(AgentIdentity),
-        next_cursor: Type.Optional(Type.String({ description: '`cursor` of the next page; absent on the last one.' })),
-      },
+      { agents: Type.Array(AgentIdentity), next_cursor: nextCursor },
       { additionalProperties: false },
     ),
-    example: { agents: [identityExample] },
+    example: { agents: [identityExample], next_cursor: null },
   },
   errors: [unknownCursor],
 });

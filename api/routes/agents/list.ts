@@ -32,7 +32,7 @@ export function createListRoute({ cluster: { agents, tenants }, searches }: List
     const { rows, next } = pageOf(wanted, byName, { limit, after: cursors.decode(cursor) });
     return json({
       agents: rows.map((agent) => presentIdentity(tenants, agent)),
-      ...(next !== undefined && { next_cursor: cursors.encode(next) }),
+      next_cursor: next === undefined ? null : cursors.encode(next),
     });
   });
 }

@@ -32,7 +32,7 @@ export const submitStimulus = defineContract({
           maxLength: 63,
           description: '`http_api` or a name of your own; it selects the route.',
         }),
-        content: Type.String({ minLength: 1, description: 'Natural language, or JSON as text.' }),
+        content: Type.String({ description: 'Natural language, or JSON as text; it may be empty.' }),
         idempotency_key: Type.Optional(
           idempotencyKey('A second stimulus with the same source and key is refused for 24 hours.'),
         ),

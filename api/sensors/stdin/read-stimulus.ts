@@ -66,7 +66,7 @@ function parse(line: Uint8Array): Fields | LineProblem {
 function problemOf(value: Fields): LineProblem | undefined {
   if (Object.keys(value).some((key) => !fields.has(key))) return 'it has an unknown field';
   if (!isAbsentOr(value['source'], (text) => source.test(text))) return 'source is not a valid name of a source';
-  if (value['content'] === undefined || value['content'] === '') return 'content is missing';
+  if (value['content'] === undefined) return 'content is missing';
   if (!isAbsentOr(value['idempotency_key'], isKey)) return 'idempotency_key is not a string of the allowed length';
   return isHeaders(value['headers']) ? undefined : 'headers is not a map of strings';
 }

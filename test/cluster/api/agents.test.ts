@@ -54,7 +54,7 @@ describe('agents over HTTP', () => {
     const agent_id = await registered('listed');
     const { agents: rows } = (await ask('/v1/agents')).json<{ agents: unknown[] }>();
     expect(rows).toContainEqual({ agent_id, name: 'listed', tenant_id: world.tenant });
-    expect((await ask('/v1/agents', { token: stranger })).json()).toEqual({ agents: [] });
+    expect((await ask('/v1/agents', { token: stranger })).json()).toEqual({ agents: [], next_cursor: null });
   });
 
   it('AGENT-13 need no runtime, and the manifest comes back without one', async () => {

@@ -70,6 +70,7 @@ const world = (...runs: FleetRun[]) =>
 describe('EDGE-REST-27 the preview of a target', () => {
   it.each([
     ['all', { All: null }],
+    ['all, in the form that kubectl keeps', { All: {} }],
     ['a group', { Group: group.metadata.uid }],
     ['a selector', { Selector: { os: 'linux' } }],
   ])('of %s has hosts that would get the command, and why others would not', async (_title, target) => {
@@ -100,7 +101,9 @@ describe('EDGE-REST-27 the preview of a target', () => {
     [{}, false],
     [{ All: null, Node: 'a' }, false],
     [{ Every: null }, false],
-    [{ All: {} }, false],
+    [{ All: {} }, true],
+    [{ All: { all: true } }, false],
+    [{ All: true }, false],
     ['All', false],
   ])('EDGE-RES-19 AMB-102 takes %j: %s', (target, isValid) => {
     expect(Value.Check(previewFleet.body.schema, { target })).toBe(isValid);
@@ -199,7 +202,7 @@ describe('EDGE-REST-28 invoking', () => {
 
   it('AMB-108 EDGE-TOOL-06 refuses many targets for a tool of a single one, before the stream opens', async () => {
     const ask = (target: object) => world().call('invokeFleet', { body: { target, tool: 'svc.volume.list' } });
-    for (const target of [{ All: null }, { Group: group.metadata.uid }, { Selector: {} }]) {
+    for (const target of [{ All: null }, { All: {} }, { Group: group.metadata.uid }, { Selector: {} }]) {
       expect(await ask(target)).toMatchObject({ status: 400, error: 'tool is not fleet capable' });
     }
     expect(await ask({ Node: nodeId(1) })).toBe('events');

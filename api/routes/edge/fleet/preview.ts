@@ -14,7 +14,7 @@ import type { FleetDeps } from './ports.ts';
 import type { Preview, Target } from './schema.ts';
 
 /** The target as objects keep it. */
-export const targetOf = ({ All: all, ...target }: Target): FleetTarget => (all === null ? { All: {} } : target);
+export const targetOf = ({ All: all, ...target }: Target): FleetTarget => (all === undefined ? target : { All: {} });
 
 type PreviewDeps = Pick<FleetDeps, 'cluster'>;
 

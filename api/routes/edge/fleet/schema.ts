@@ -14,7 +14,11 @@ export const Target = Type.Object(
     Node: Type.Optional(NodeId),
     Group: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: '`id` of a group.' })),
     Selector: Type.Optional(EdgeSelector),
-    All: Type.Optional(Type.Null({ description: 'Every host of the tenant.' })),
+    All: Type.Optional(
+      Type.Union([Type.Null(), Type.Object({}, strict)], {
+        description: 'Every host of the tenant: null, or {} as in a FleetRun. Answers have null.',
+      }),
+    ),
   },
   { ...exactlyOne, description: 'Which hosts: exactly one of `Node`, `Group`, `Selector` and `All`.' },
 );

@@ -1,9 +1,10 @@
 import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
 import { limits } from '../../../../crds/limits.ts';
 import { AppError } from '../../../../lib/errors.ts';
-import type { HostCommands } from '../../../../lib/edge/index.ts';
+import { type HostCommands, isEdgeUnavailable } from '../../../../lib/edge/index.ts';
 import { nodeIdOfHost } from '../../../../lib/fleet/fleet-host.ts';
 import { defineRoute, json, noContent, type Route } from '../../../../lib/http/index.ts';
+import { HttpError } from '../../../../lib/http/http-error.ts';
 import { invalidField } from '../../../../lib/http/request-errors.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import type { NewId } from '../../../../lib/ids.ts';
@@ -59,7 +60,7 @@ export function createPushConfigRoute(deps: OrderDeps): Route<Caller> {
     if (Buffer.byteLength(delta) > limits.edgeConfigBytes)
       throw invalidField('body.config', `has more than ${limits.edgeConfigBytes} bytes of JSON; push it in parts`);
     const version = body.version ?? deps.newId();
-    await deps.hostCommands.pushConfig(addressOf(caller.tenant, host), { delta, version });
+    await deps.hostCommands.pushConfig(addressOf(caller.tenant, host), { delta, version }).catch(sayNotConnected);
     deps.audit.record({ type: 'EdgeHostConfigPushed', ...auditFields(caller, host) });
     return json({ version });
   });
@@ -71,10 +72,19 @@ export function createShutdownRoute(deps: OrderDeps): Route<Caller> {
     const caller = edgeCaller(asked, 'svc.edge.hosts.write');
     const host = await locateHost(deps.cluster.edgeHosts, caller, params.id);
     const { grace_secs: seconds = defaultGraceSecs } = body;
-    await deps.hostCommands.shutdown(addressOf(caller.tenant, host), seconds * 1_000);
+    await deps.hostCommands.shutdown(addressOf(caller.tenant, host), seconds * 1_000).catch(sayNotConnected);
     deps.audit.record({ type: 'EdgeHostShutDown', ...auditFields(caller, host) });
     return noContent;
   });
 }
 
 const defaultGraceSecs = 30;
+
+/** The state of the host may be some seconds behind: its stream has just ended. */
+function sayNotConnected(error: unknown): never {
+  if (!isEdgeUnavailable(error)) throw error;
+  throw new HttpError({ code: 'unavailable', message: notConnected });
+}
+
+const notConnected =
+  'the host is not connected: no relay holds a stream of it, and it has no such order; try again when it is back';
