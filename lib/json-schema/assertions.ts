@@ -6,7 +6,7 @@ import type { SchemaVisit } from './visit.ts';
 
 type Keyword = (argument: unknown, visit: SchemaVisit) => void;
 
-/** What is wrong at the place of a field that `required` names and that is missing. */
+/** The problem at the place of a field that `required` names and that is missing. */
 export const requiredMessage = 'is required';
 
 /** Keywords that look at the value itself and apply no schema. They let values of other types pass. */
