@@ -24,6 +24,8 @@ import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
 import { createSearches, type Searches } from '../lib/word-search.ts';
 import { type Keys, loadKeys, publishKeys } from './keys.ts';
+import { createCallRooms } from './tools/call-room.ts';
+import { createExecutionPhases } from './tools/execution-phases.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
 import { serveBuiltinTools } from './tools/serve-builtin.ts';
 import { type LeavingTimes, leavingTimesOf } from './leaving-times.ts';
@@ -202,7 +204,7 @@ interface ToolParts {
 
 /** Every tool that this process runs by itself, or has run in a pod. */
 function createTools(
-  { clock, config, kube, manifests, newId, nodeConfig, webTools }: ApiDeps,
+  { clock, config, kube, largeAnswers, manifests, newId, nodeConfig, webTools }: ApiDeps,
   { cluster, operations, audit, bus, registered, searches }: ToolParts,
 ): Toolbox {
   const serviceTools = createServiceTools({
@@ -211,6 +213,8 @@ function createTools(
     manifests,
     nodeConfig,
     operations,
+    phases: createExecutionPhases(cluster),
+    rooms: createCallRooms(clock, largeAnswers),
     audit,
     newId,
     searches,

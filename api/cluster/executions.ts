@@ -22,6 +22,8 @@ export interface Executions {
    * is large, `reserve` waits for the bytes of heap that it will take.
    */
   find(tenant: string, nameOrUid: string, reserve?: Reserve): Promise<WorkflowExecution | undefined>;
+  /** The same, of which there may be no more than what a list shows. */
+  locate(tenant: string, nameOrUid: string): Promise<WorkflowExecution | undefined>;
   /** In no particular order; of each only what a list shows. */
   list(tenant: string): readonly WorkflowExecution[];
   whole: WholeExecutions;
@@ -73,17 +75,21 @@ class CachedExecutions implements Executions {
   }
 
   async find(tenant: string, nameOrUid: string, reserve?: Reserve): Promise<WorkflowExecution | undefined> {
+    const found = await this.locate(tenant, nameOrUid);
+    return found && this.#read(found, reserve);
+  }
+
+  async locate(tenant: string, nameOrUid: string): Promise<WorkflowExecution | undefined> {
     const namespace = this.#deps.tenants.namespaceOf(tenant);
     if (namespace === undefined) return undefined;
     const key = `${namespace}/${nameOrUid}`;
     if (isUid(nameOrUid)) {
       const { cache } = this.#deps;
       // An id never means a name: a stranger could give an execution the id of a deleted one, which the archive keeps.
-      return this.#search(namespace, { key, unknown: this.#unknown, reserve }, () => [cache.getByUid(nameOrUid)]);
+      return this.#search(namespace, { key, unknown: this.#unknown }, () => [cache.getByUid(nameOrUid)]);
     }
     if (!isObjectName(nameOrUid)) return undefined;
-    const known = this.#deps.cache.get(key);
-    return known === undefined ? this.#live({ namespace, name: nameOrUid }, namespace) : this.#read(known, reserve);
+    return this.#deps.cache.get(key) ?? this.#live({ namespace, name: nameOrUid }, namespace);
   }
 
   list(tenant: string): readonly WorkflowExecution[] {
@@ -100,7 +106,8 @@ class CachedExecutions implements Executions {
     const namespace = this.#deps.tenants.namespaceOf(tenant);
     if (namespace === undefined) return undefined;
     const known = { key: `${namespace}/${approvalId}`, unknown: this.#notAsked };
-    return this.#search(namespace, known, () => this.#deps.cache.byIndex('approval', approvalId));
+    const found = await this.#search(namespace, known, () => this.#deps.cache.byIndex('approval', approvalId));
+    return found && this.whole(found);
   }
 
   listAsking(tenant: string): readonly WorkflowExecution[] {
@@ -111,7 +118,7 @@ class CachedExecutions implements Executions {
     this.#deps.cache.remember(execution);
   }
 
-  async #read(known: WorkflowExecution, reserve: Reserve | undefined): Promise<WorkflowExecution | undefined> {
+  async #read(known: WorkflowExecution, reserve?: Reserve): Promise<WorkflowExecution | undefined> {
     const bytes = this.#deps.weight(known);
     if (bytes > 0) await reserve?.(bytes);
     return this.whole(known);
@@ -120,18 +127,17 @@ class CachedExecutions implements Executions {
   /** The search takes as long for an object of another namespace as for one that does not exist. */
   async #search(
     namespace: string,
-    { key, unknown, reserve }: Search,
+    { key, unknown }: Search,
     candidates: () => readonly (WorkflowExecution | undefined)[],
   ): Promise<WorkflowExecution | undefined> {
     const probe = (): WorkflowExecution | undefined =>
       candidates().find((execution) => execution?.metadata.namespace === namespace);
     const known = probe();
-    if (known !== undefined) return this.#read(known, reserve);
+    if (known !== undefined) return known;
     if (unknown.has(key)) return undefined;
     const found = await this.#catchUp.find({ namespace, tenant: namespace }, probe);
-    if (found !== undefined) return this.#read(found, reserve);
-    unknown.add(key);
-    return undefined;
+    if (found === undefined) unknown.add(key);
+    return found;
   }
 }
 
@@ -139,5 +145,4 @@ class CachedExecutions implements Executions {
 interface Search {
   readonly key: string;
   readonly unknown: UnknownIds;
-  readonly reserve?: Reserve | undefined;
 }

@@ -3,7 +3,8 @@ import { AppError } from '../../lib/errors.ts';
 import { fencedBlock } from '../../lib/fenced-block.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { ManifestReader } from '../../lib/manifest/index.ts';
-import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
+import type { ToolArguments } from '../../lib/tools/tool.ts';
+import type { RoomyCaller } from './call-room.ts';
 import { type ExecutionToolsDeps, hasEnded, waitsFor } from './execution-tools.ts';
 import { type Give, given, textArgument } from './give.ts';
 import { verdictOf } from './installation-tools.ts';
@@ -44,7 +45,7 @@ function generates(deps: AuthorToolsDeps, kind: Written): Give {
 }
 
 interface Wish {
-  readonly caller: ToolCaller;
+  readonly caller: RoomyCaller;
   readonly wish: string;
   readonly args: ToolArguments;
 }
@@ -59,8 +60,11 @@ async function write(
   const body = { agent_id, version, input: wish };
   const started = await deps.operations.call('startAgentExecution', caller, { body });
   const execution_id = isJsonObject(started) ? String(started['execution_id']) : '';
-  const read = waitsFor(deps, () => deps.operations.call('readAgentExecution', caller, { params: { execution_id } }));
-  const ended = await read(caller, args, signal);
+  const wait = waitsFor(deps, {
+    phase: () => deps.phases.ofAgent(caller, execution_id),
+    read: () => deps.operations.call('readAgentExecution', caller, { params: { execution_id } }),
+  });
+  const ended = await wait(caller, args, signal);
   if (!isJsonObject(ended)) throw new AppError('internal', 'the execution of the author is not of its form');
   const { status, output, reason, message } = ended;
   if (!hasEnded(ended)) return { execution_id, status, timed_out: true };
@@ -74,7 +78,7 @@ async function write(
  * TOOL-RULE-08: it runs in the default security context, whichever caller registered it. The checked version is the one
  * that runs.
  */
-async function authorOf({ operations, agentIdOf }: AuthorToolsDeps, caller: ToolCaller, kind: Written) {
+async function authorOf({ operations, agentIdOf }: AuthorToolsDeps, caller: RoomyCaller, kind: Written) {
   const name = authors[kind];
   const agentId = await agentIdOf(caller.tenant, name);
   if (agentId === undefined)
@@ -96,9 +100,13 @@ function executes(deps: AuthorToolsDeps, runs: Give): Give {
   return async (caller, args, signal) => {
     const run = await runs(caller, { ...args, wish: args['prompt'] }, signal);
     if (!isJsonObject(run) || typeof run['pipeline_execution_id'] !== 'string') return run;
-    const params = { execution_id: run['pipeline_execution_id'] };
-    const read = waitsFor(deps, () => deps.operations.call('readExecution', caller, { params, query: { full: true } }));
-    const ended = await read(caller, args, signal);
+    const execution_id = run['pipeline_execution_id'];
+    const asked = { params: { execution_id }, query: { full: true } };
+    const wait = waitsFor(deps, {
+      phase: () => deps.phases.ofWorkflow(caller, execution_id),
+      read: () => deps.operations.call('readExecution', caller, asked),
+    });
+    const ended = await wait(caller, args, signal);
     if (!isJsonObject(ended)) return run;
     return { ...run, status: ended['status'], last_output: ended['final_output'], timed_out: ended['timed_out'] };
   };
@@ -131,7 +139,7 @@ async function writePipeline(deps: AuthorToolsDeps, wish: Wish, signal: AbortSig
 const looked = { pages: 5, rows: 200 };
 
 /** The workflow most of whose name and description the wish holds; at least half of the words of its name. */
-async function findPipeline(deps: AuthorToolsDeps, caller: ToolCaller, wish: string): Promise<string | undefined> {
+async function findPipeline(deps: AuthorToolsDeps, caller: RoomyCaller, wish: string): Promise<string | undefined> {
   const wished = new Set(wordsOf(wish));
   let best = { id: '', score: 0 };
   for await (const row of workflowsOf(deps, caller)) {
@@ -141,7 +149,7 @@ async function findPipeline(deps: AuthorToolsDeps, caller: ToolCaller, wish: str
   return best.score > 0 ? best.id : undefined;
 }
 
-async function* workflowsOf({ operations }: AuthorToolsDeps, caller: ToolCaller) {
+async function* workflowsOf({ operations }: AuthorToolsDeps, caller: RoomyCaller) {
   let cursor: string | undefined;
   for (let page = 0; page < looked.pages; page += 1) {
     const query = { limit: looked.rows, ...defined({ cursor }) };

@@ -1,3 +1,4 @@
+import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
 import { isUid } from '../../crds/uid.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isTimeUp } from '../../lib/deadline.ts';
@@ -5,14 +6,17 @@ import { AppError } from '../../lib/errors.ts';
 import { isEnd } from '../../lib/execution/finished.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { isGivenUp } from '../../lib/tools/given-up.ts';
-import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
-import { type Give, given, textArgument } from './give.ts';
+import type { ToolArguments } from '../../lib/tools/tool.ts';
+import type { RoomyCaller } from './call-room.ts';
+import { type ExecutionPhases, isOver } from './execution-phases.ts';
+import { answerLength, type Give, given, textArgument } from './give.ts';
 import { lookUntil } from '../../lib/look-until.ts';
 import type { Operations } from './operations.ts';
 
 export interface ExecutionToolsDeps {
   readonly clock: Clock;
   readonly operations: Pick<Operations, 'call'>;
+  readonly phases: ExecutionPhases;
   /** Uid of an agent that the tenant sees, by its name. */
   readonly agentIdOf: (tenant: string, name: string) => Promise<string | undefined>;
 }
@@ -32,8 +36,8 @@ export function executionTools(deps: ExecutionToolsDeps): Record<string, Give> {
   return {
     ...waits(deps),
     'svc.task.execute': executes(deps),
-    'svc.task.remove': removes(deps, { read: 'readAgentExecution', remove: 'deleteAgentExecution' }),
-    'svc.workflow.remove': removes(deps, { read: 'readExecution', remove: 'deleteExecution' }),
+    'svc.task.remove': removes(deps, 'deleteAgentExecution', (...of) => deps.phases.ofAgent(...of)),
+    'svc.workflow.remove': removes(deps, 'deleteExecution', (...of) => deps.phases.ofWorkflow(...of)),
     'svc.agent.logs': logsOfAgent(deps),
     'svc.edge.fleet.invoke': invokesFleet(deps),
   };
@@ -110,45 +114,57 @@ const waiting = { seconds: 60, everyMs: 1_000 };
 export const hasEnded = (value: unknown): boolean => !isJsonObject(value) || isEnd(value['status']);
 
 function waits(deps: ExecutionToolsDeps): Record<string, Give> {
-  const task = waitsFor(deps, (caller, args) =>
-    deps.operations.call('readAgentExecution', caller, { params: execution(args) }),
-  );
-  const workflow = waitsFor(deps, async (caller, args) => {
-    const asked = { params: execution(args), query: { full: true } };
-    const value = await deps.operations.call('readExecution', caller, asked);
-    // requirements WF-API-06.
-    return isJsonObject(value) ? { ...value, last_output: value['final_output'] } : value;
+  const { operations, phases } = deps;
+  const task = waitsFor(deps, {
+    phase: (caller, args) => phases.ofAgent(caller, textArgument(args, 'execution_id')),
+    read: (caller, args) => operations.call('readAgentExecution', caller, { params: execution(args) }),
+  });
+  const workflow = waitsFor(deps, {
+    phase: (caller, args) => phases.ofWorkflow(caller, textArgument(args, 'execution_id')),
+    async read(caller, args) {
+      const asked = { params: execution(args), query: { full: true } };
+      const value = await operations.call('readExecution', caller, asked);
+      // requirements WF-API-06.
+      return isJsonObject(value) ? { ...value, last_output: value['final_output'] } : value;
+    },
   });
   return { 'svc.task.wait': task, 'svc.agent.wait': task, 'svc.workflow.wait': workflow, 'svc.execute.wait': workflow };
 }
 
-/** Looks again until the execution has ended; out of time it answers how far it is, with `timed_out`. */
-export function waitsFor(
-  { clock }: Pick<ExecutionToolsDeps, 'clock'>,
-  read: (caller: ToolCaller, args: ToolArguments) => Promise<unknown>,
-): Give {
+/** The look that a wait repeats, and the read that it makes once, at its end. */
+interface Awaited {
+  readonly phase: (caller: RoomyCaller, args: ToolArguments) => Promise<Phase | undefined>;
+  readonly read: (caller: RoomyCaller, args: ToolArguments) => Promise<unknown>;
+}
+
+/**
+ * Looks again until the execution has ended; out of time it answers how far it is, with `timed_out`. Over the pauses a wait
+ * holds no execution: one may take 37 MiB of heap, and hundreds of calls wait at a time.
+ */
+export function waitsFor({ clock }: Pick<ExecutionToolsDeps, 'clock'>, { phase, read }: Awaited): Give {
   return async (caller, args, signal) => {
     const seconds = typeof args['timeout_secs'] === 'number' ? args['timeout_secs'] : waiting.seconds;
     const looks = { clock, signal, ms: seconds * 1_000, everyMs: waiting.everyMs, isOver: () => isTimeUp(signal) };
-    const look = (): Promise<unknown> => {
+    const look = async (): Promise<Phase | undefined> => {
       if (!isTimeUp(signal)) signal.throwIfAborted();
-      return read(caller, args);
+      return phase(caller, args);
     };
-    const { value, isWanted } = await lookUntil(looks, look, hasEnded);
-    return isWanted || !isJsonObject(value) ? value : { ...value, timed_out: true };
+    caller.room.drop();
+    await lookUntil(looks, look, isOver);
+    const value = await read(caller, args);
+    return hasEnded(value) || !isJsonObject(value) ? value : { ...value, timed_out: true };
   };
 }
 
-interface Removal {
-  readonly read: string;
-  readonly remove: string;
-}
-
 /** Deletes an execution that has ended; another tool cancels a running one first. */
-function removes({ operations }: ExecutionToolsDeps, { read, remove }: Removal): Give {
+function removes(
+  { operations }: ExecutionToolsDeps,
+  remove: string,
+  phaseOf: (caller: RoomyCaller, id: string) => Promise<Phase | undefined>,
+): Give {
   return async (caller, args) => {
     const asked = { params: execution(args) };
-    if (!hasEnded(await operations.call(read, caller, asked)))
+    if (!isOver(await phaseOf(caller, textArgument(args, 'execution_id'))))
       throw new AppError('conflict', 'the execution is still running; cancel it first', { reason: 'CONFLICT' });
     return operations.call(remove, caller, asked);
   };
@@ -167,11 +183,15 @@ function logsOfAgent({ operations }: ExecutionToolsDeps): Give {
     // Executions outlive their agent; without any, the agent has to be there.
     if (rows.length === 0) await operations.call('readAgent', caller, { params: { agent } });
     const executions: unknown[] = [];
+    let length = 0;
     for (const row of rows.filter(isJsonObject)) {
       const { execution_id, status } = row;
       const params = { execution_id: String(execution_id) };
       const transcript = await operations.call('readAgentTranscript', caller, { params });
       executions.push({ execution_id, status, ...(isJsonObject(transcript) ? transcript : {}) });
+      length += JSON.stringify(transcript)?.length ?? 0;
+      // Whatever follows, the answer is too large.
+      if (length > answerLength) break;
     }
     return { executions };
   };

@@ -14,16 +14,18 @@ import {
   fileRequest,
   readFileAnswer,
 } from '../../lib/tools/pod/run-file-tool.ts';
-import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
+import type { ToolAnswer, ToolArguments } from '../../lib/tools/tool.ts';
 import type { ToolRuns } from '../../lib/tools/toolbox.ts';
 import { placeOf, type VolumePlace } from '../../lib/tools/volume-policy.ts';
-import { explained, invalid, textArgument } from './give.ts';
+import type { CallRooms, RoomyCaller } from './call-room.ts';
+import { invalid, runIn, textArgument } from './give.ts';
 import { type HelperPodsDeps, runHelper } from './helper-pods.ts';
 import { type HelperPlan, helperWorkflow, requestInput } from './helper-workflow.ts';
 import { storageFact, type StorageUse } from './storage-fact.ts';
 import { namespaceOf } from './volume-tools.ts';
 
 export interface FileToolsDeps extends HelperPodsDeps {
+  readonly rooms: CallRooms;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
   readonly events: EventSink;
   readonly newId: NewId;
@@ -43,29 +45,17 @@ const operations: Readonly<Record<string, readonly [op: FileOperation, kind: 're
 
 /** Files of volumes without a pod of an agent: each call is one helper pod (design §12; ADR 0090). */
 export function fileTools(deps: FileToolsDeps): ToolRuns {
-  const { helperImage: image } = deps;
+  const { helperImage: image, rooms } = deps;
   if (image === undefined) return {};
   const helpers: Helpers = { ...deps, image };
   return {
-    ...Object.fromEntries(Object.keys(operations).map((tool) => [tool, runOf(fileTool(helpers, tool))])),
-    'svc.execution.file': runOf((...call) => executionFile(helpers, ...call)),
+    ...Object.fromEntries(Object.keys(operations).map((tool) => [tool, runIn(rooms, fileTool(helpers, tool))])),
+    'svc.execution.file': runIn(rooms, (...call) => executionFile(helpers, ...call)),
   };
 }
 
 type Helpers = FileToolsDeps & { readonly image: string };
-type Act = (caller: ToolCaller, args: ToolArguments, signal: AbortSignal) => Promise<ToolAnswer>;
-
-const runOf = (act: Act): ToolRun => ({
-  kind: 'api',
-  async run(caller, args, signal) {
-    try {
-      return await act(caller, args, signal);
-    } catch (error) {
-      if (error instanceof AppError) return explained(error);
-      throw error;
-    }
-  },
-});
+type Act = (caller: RoomyCaller, args: ToolArguments, signal: AbortSignal) => Promise<ToolAnswer>;
 
 /** The content of an answer is that of `fs.*`, not JSON. */
 function fileTool(helpers: Helpers, tool: string): Act {
@@ -87,7 +77,7 @@ interface VolumeFile {
 }
 
 interface FileCall {
-  readonly caller: ToolCaller;
+  readonly caller: RoomyCaller;
   readonly tool: string;
   readonly args: ToolArguments;
   readonly file: VolumeFile;
@@ -168,7 +158,7 @@ const planOf = ({ image, tenants }: Helpers, { caller, file, place }: PlacedCall
 });
 
 /** @throws AppError `not_found` also for a volume of another tenant, `conflict` for one that cannot be mounted. */
-async function volumeOf({ operations: api }: Helpers, caller: ToolCaller, id: string): Promise<VolumeFile['volume']> {
+async function volumeOf({ operations: api }: Helpers, caller: RoomyCaller, id: string): Promise<VolumeFile['volume']> {
   const view = await api.call('readVolume', caller, { params: { volume_id: id } });
   const { volume_id: uid, name, phase, message } = isJsonObject(view) ? view : {};
   if (phase === 'expired' || phase === 'failed')
@@ -187,7 +177,7 @@ const downloadSeconds = 3_600;
 /** TOOL-RULE-11: text inline, anything else by the URL of its bytes, which the caller's own token opens. */
 async function executionFile(
   helpers: Helpers,
-  caller: ToolCaller,
+  caller: RoomyCaller,
   args: ToolArguments,
   signal: AbortSignal,
 ): Promise<ToolAnswer> {
@@ -222,7 +212,7 @@ async function download(helpers: Helpers, call: PlacedCall, signal: AbortSignal)
 }
 
 /** A path of an execution begins with the name of a volume that its workflow declares, else it is in the workspace. */
-async function fileOf({ operations: api }: Helpers, caller: ToolCaller, args: ToolArguments): Promise<VolumeFile> {
+async function fileOf({ operations: api }: Helpers, caller: RoomyCaller, args: ToolArguments): Promise<VolumeFile> {
   const asked = textArgument(args, 'execution_id');
   const known = isUid(asked) ? asked : await uidOf(api, caller, asked);
   const own = await volumesOf(api, caller, known);
@@ -240,7 +230,7 @@ const volumePages = 100;
 
 type VolumeRow = Readonly<Record<string, unknown>>;
 
-async function volumesOf(api: Helpers['operations'], caller: ToolCaller, execution: unknown): Promise<VolumeRow[]> {
+async function volumesOf(api: Helpers['operations'], caller: RoomyCaller, execution: unknown): Promise<VolumeRow[]> {
   const own: VolumeRow[] = [];
   let cursor: unknown;
   for (let page = 0; page < volumePages; page += 1) {
@@ -255,7 +245,7 @@ async function volumesOf(api: Helpers['operations'], caller: ToolCaller, executi
   return own;
 }
 
-async function uidOf(api: Helpers['operations'], caller: ToolCaller, name: string): Promise<unknown> {
+async function uidOf(api: Helpers['operations'], caller: RoomyCaller, name: string): Promise<unknown> {
   const execution = await api.call('readExecution', caller, { params: { execution_id: name } });
   return isJsonObject(execution) ? execution['execution_id'] : undefined;
 }

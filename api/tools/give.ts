@@ -3,10 +3,11 @@ import { HttpError } from '../../lib/http/http-error.ts';
 import { jsonText } from '../../lib/json-text.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import { answer, failure } from '../../lib/tools/answers.ts';
-import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
+import type { ToolAnswer, ToolArguments, ToolRun } from '../../lib/tools/tool.ts';
+import type { CallRooms, RoomyCaller } from './call-room.ts';
 
 /** Gives the value that a tool answers with, as JSON. @throws AppError for what the caller can mend. */
-export type Give = (caller: ToolCaller, args: ToolArguments, signal: AbortSignal) => Promise<unknown>;
+export type Give = (caller: RoomyCaller, args: ToolArguments, signal: AbortSignal) => Promise<unknown>;
 
 /** An argument that the schema of the tool requires as text. */
 export const textArgument = (args: ToolArguments, name: string): string => args[name] as string;
@@ -21,17 +22,27 @@ export const given = (args: ToolArguments, ...names: readonly string[]): Record<
 export const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'INVALID_ARGUMENT' });
 
 /** Characters of an answer; a model reads no more. */
-const answerLength = 1_048_576;
+export const answerLength = 1_048_576;
 
-export function runOf(give: Give): ToolRun {
+/** The tool that answers with the value, whose memory counts until it is cut to the answer. */
+export const runOf = (rooms: CallRooms, give: Give): ToolRun =>
+  runIn(rooms, async (caller, args, signal) => {
+    const content = jsonText(await give(caller, args, signal)) ?? 'null';
+    return content.length <= answerLength ? answer(content) : tooLarge();
+  });
+
+const tooLarge = (): ToolAnswer => failure('TOO_LARGE', 'the answer is too large; ask for less');
+
+type Act = (caller: RoomyCaller, args: ToolArguments, signal: AbortSignal) => Promise<ToolAnswer>;
+
+/** The tool that does this, with room for what each call of it reads. */
+export function runIn(rooms: CallRooms, act: Act): ToolRun {
   return {
     kind: 'api',
-    async run(caller, args, signal): Promise<ToolAnswer> {
+    async run(caller, args, signal) {
+      using room = rooms.open(caller, signal);
       try {
-        const content = jsonText(await give(caller, args, signal)) ?? 'null';
-        return content.length <= answerLength
-          ? answer(content)
-          : failure('TOO_LARGE', 'the answer is too large; ask for less');
+        return await act({ ...caller, room }, args, signal);
       } catch (error) {
         if (error instanceof AppError) return explained(error);
         throw error;
@@ -49,7 +60,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** A refusal of an operation is an answer of the tool; our own faults are not explained. */
-export function explained(error: AppError): ToolAnswer {
+function explained(error: AppError): ToolAnswer {
   if (error instanceof HttpError) {
     const { code, error: text, message, details = [] } = error.options;
     // The message may be that of the first place.

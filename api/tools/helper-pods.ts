@@ -1,4 +1,5 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isTimeUp } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -7,18 +8,19 @@ import { isJsonObject } from '../../lib/json-object.ts';
 import { workflows } from '../../lib/kinds.ts';
 import { isAlreadyExists, isInvalid, type KubeClient } from '../../lib/kube/index.ts';
 import { sameJson } from '../../lib/same-json.ts';
-import type { ToolCaller } from '../../lib/tools/tool.ts';
+import type { RoomyCaller } from './call-room.ts';
 import { writeRefusal } from '../routes/write-refusal.ts';
-import { hasEnded } from './execution-tools.ts';
+import { type ExecutionPhases, isOver } from './execution-phases.ts';
 import { helperState } from './helper-workflow.ts';
 import { lookUntil } from '../../lib/look-until.ts';
-import type { Asked, Operations } from './operations.ts';
+import type { Operations } from './operations.ts';
 import { stillRunning } from './still-running.ts';
 
 export interface HelperPodsDeps {
   readonly clock: Clock;
   readonly kube: Pick<KubeClient, 'create' | 'get'>;
   readonly operations: Pick<Operations, 'call'>;
+  readonly phases: Pick<ExecutionPhases, 'ofWorkflow'>;
   /** Takes a workflow that was just made, so that it is found at once. */
   readonly remember: (workflow: Workflow) => void;
 }
@@ -49,7 +51,7 @@ const waiting = { everyMs: 250, ms: 180_000 };
  */
 export async function runHelper(
   deps: HelperPodsDeps,
-  caller: ToolCaller,
+  caller: RoomyCaller,
   { workflow, input, keepSeconds }: HelperRun,
   signal: AbortSignal,
 ): Promise<HelperResult> {
@@ -58,9 +60,10 @@ export async function runHelper(
   const body = { workflow: made.metadata.uid ?? '', input, ttl_seconds_after_finished: keepSeconds };
   const started = await operations.call('startExecution', caller, { body, seesHelpers: true });
   const execution_id = isJsonObject(started) ? String(started['execution_id']) : '';
-  const asked: Asked = { params: { execution_id }, seesHelpers: true };
+  const asked = { params: { execution_id }, seesHelpers: true } as const;
   try {
-    const { exit_code, isCut } = endOf(await ended(deps, caller, asked, signal));
+    await untilEnded(deps, caller, asked, signal);
+    const { exit_code, isCut } = endOf(await operations.call('readExecution', caller, asked));
     const output = await operations.call('readExecutionLogs', caller, { ...asked, query: { stream: 'stdout' } });
     const { text, truncated } = isJsonObject(output) ? output : {};
     const stdout = typeof text === 'string' ? text : '';
@@ -96,19 +99,25 @@ function asRefusal(error: unknown): unknown {
   return writeRefusal(error, tooLarge) ?? error;
 }
 
-async function ended(
-  { clock, operations }: HelperPodsDeps,
-  caller: ToolCaller,
-  asked: Asked,
+interface AskedHelper {
+  readonly params: { readonly execution_id: string };
+  readonly seesHelpers: true;
+}
+
+async function untilEnded(
+  { clock, operations, phases }: HelperPodsDeps,
+  caller: RoomyCaller,
+  asked: AskedHelper,
   signal: AbortSignal,
-): Promise<unknown> {
-  const look = (): Promise<unknown> => {
+): Promise<void> {
+  const look = async (): Promise<Phase | undefined> => {
     if (!isTimeUp(signal)) signal.throwIfAborted();
-    return operations.call('readExecution', caller, asked);
+    return phases.ofWorkflow(caller, asked.params.execution_id, asked.seesHelpers);
   };
   const looks = { clock, signal, ...waiting, isOver: () => isTimeUp(signal) };
-  const { value, isWanted } = await lookUntil(looks, look, hasEnded);
-  if (isWanted) return value;
+  caller.room.drop();
+  const { isWanted } = await lookUntil(looks, look, isOver);
+  if (isWanted) return;
   if (isTimeUp(signal)) {
     throw stillRunning('the helper pod', 'svc.file.list and svc.file.read tell what it has done');
   }

@@ -4,12 +4,15 @@ import { Value } from 'typebox/value';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import { heapBytes } from '../../lib/heap-bytes.ts';
 import type { Contract } from '../../lib/http/contract.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
+import { jsonCost } from '../../lib/http/json-cost.ts';
 import { withDefaults } from '../../lib/http/read-query.ts';
 import type { Reply, Route } from '../../lib/http/route.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import type { ToolCaller } from '../../lib/tools/tool.ts';
+import type { RoomPart, RoomyCaller } from './call-room.ts';
 
 /** The request to an operation of the HTTP API. */
 export interface Asked {
@@ -34,10 +37,10 @@ export interface Asked {
 export interface Operations {
   /**
    * The value that the operation answers with, for the tenant of the tool's caller and with no role of an operator
-   * (requirements AMB-194). Where the operation answers with events, it is the data of the last one. @throws AppError,
-   * as the operation does.
+   * (requirements AMB-194). Where the operation answers with events, it is the data of the last one. The value counts
+   * against the room of the call until the call ends or drops it. @throws AppError, as the operation does.
    */
-  call(operationId: string, caller: ToolCaller, asked: Asked): Promise<unknown>;
+  call(operationId: string, caller: RoomyCaller, asked: Asked): Promise<unknown>;
   /** Gives the routes, which are made after the tools. */
   serve(routes: readonly Route<Caller>[]): void;
 }
@@ -56,10 +59,11 @@ export function createOperations(clock: Clock): Operations {
       const route = known.get(operationId);
       if (route === undefined)
         throw new AppError('unavailable', 'the API is about to start; try again', { reason: 'Starting' });
-      const request = requestOf(route, caller, asked);
+      const part = caller.room.part();
+      const request = { ...requestOf(route, caller, asked), reserve: (bytes: number) => part.reserve(bytes) };
       const reply = await pool.run({ tenant: caller.tenant }, () => route.handle(request as never));
       asked.started?.(reply.headers ?? {});
-      return valueOf(reply, asked.event);
+      return valueOf(reply, part, asked.event);
     },
   };
 }
@@ -76,7 +80,6 @@ function requestOf({ contract }: Route<Caller>, caller: ToolCaller, asked: Asked
     caller: callerOf(caller, asked),
     rawHeaders: [],
     requestId: 'tool',
-    reserve: () => Promise.resolve(),
     signal,
   };
 }
@@ -118,13 +121,24 @@ function problemOf(schema: TSchema, value: unknown): { readonly instancePath: st
   return first ?? { instancePath: '', message: 'is not as described' };
 }
 
-async function valueOf(reply: Reply, onEvent: Asked['event']): Promise<unknown> {
-  if (reply.kind === 'json') return reply.value;
+/** A value that no route has reserved for, such as a record of the archive, is counted here. */
+async function valueOf(reply: Reply, part: RoomPart, onEvent: Asked['event']): Promise<unknown> {
+  if (reply.kind === 'json') {
+    await part.reserveFor(() => heapBytes(reply.value, weighedBytes));
+    return reply.value;
+  }
   if (reply.kind === 'events') return lastOf(reply.events, onEvent);
-  if (reply.kind === 'text') return reply.mediaType === 'application/json' ? JSON.parse(reply.text) : reply.text;
+  if (reply.kind === 'text') {
+    if (reply.mediaType !== 'application/json') return reply.text;
+    await part.reserveFor(() => jsonCost(reply.text));
+    return JSON.parse(reply.text);
+  }
   if (reply.kind === 'stream') return textOf(reply.stream);
   throw new HttpError({ code: 'internal', message: 'the operation answers with no value' });
 }
+
+/** Weighing ends here: nothing counts as more. */
+const weighedBytes = 64 * 1024 * 1024;
 
 /** Bytes of a stream that a tool reads; a model reads no more. */
 const streamBytes = 524_288;

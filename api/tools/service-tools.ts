@@ -5,6 +5,7 @@ import { directTools } from './direct-tools.ts';
 import { executionTools } from './execution-tools.ts';
 import { type FileToolsDeps, fileTools } from './file-tools.ts';
 import { type GitToolsDeps, gitTools } from './git-tools.ts';
+import type { CallRooms } from './call-room.ts';
 import { runOf } from './give.ts';
 import { type InstallationToolsDeps, installationTools } from './installation-tools.ts';
 import { type ScriptToolsDeps, scriptTools } from './script-tools.ts';
@@ -15,7 +16,9 @@ export type ServiceToolsDeps = AuthorToolsDeps &
   VolumeToolsDeps &
   ScriptToolsDeps &
   GitToolsDeps &
-  FileToolsDeps;
+  FileToolsDeps & {
+    readonly rooms: CallRooms;
+  };
 
 /** Tools that administer the platform, over the operations of the HTTP API (spec 3 §10.1). */
 export function createServiceTools(deps: ServiceToolsDeps): ToolRuns {
@@ -28,6 +31,6 @@ export function createServiceTools(deps: ServiceToolsDeps): ToolRuns {
     ...scriptTools(deps),
     ...gitTools(deps),
   };
-  const runs = Object.entries(gives).map(([name, give]): [string, ToolRun] => [name, runOf(give)]);
+  const runs = Object.entries(gives).map(([name, give]): [string, ToolRun] => [name, runOf(deps.rooms, give)]);
   return { ...Object.fromEntries(runs), ...fileTools(deps) };
 }

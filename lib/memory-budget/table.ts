@@ -101,7 +101,8 @@ export const memoryTable = {
     share: 0.099,
     place: 'heap',
     pools: { api: 1 },
-    holds: 'large pages of `web.fetch` and `web.search`, and large answers of registered tools',
+    holds:
+      'large pages of `web.fetch` and `web.search`, large answers of registered tools, and large objects that other tools read',
   },
   'agent definitions': { share: 0.015, place: 'heap', pools: { api: 1 }, holds: 'definitions of running agents' },
   'lists of registered tools': {

@@ -222,6 +222,12 @@ it('no module with the table makes a pool of a size of its own', () => {
   expect(withTable.filter(({ text }) => own.test(text)).map(({ file }) => file)).toEqual([]);
 });
 
+it('no request reserves memory that is counted nowhere', () => {
+  const nothing = /\breserve: (?:async )?\(\w*\)(?:: [^=]+)? => (?:Promise\.resolve\(|undefined|\{\s*\})/;
+  expect('    reserve: () => Promise.resolve(),').toMatch(nothing);
+  expect(sources.filter(({ text }) => nothing.test(text)).map(({ file }) => file)).toEqual([]);
+});
+
 /** Caches that count entries, with the reason why no tenant chooses the size of one. Any other one has a bound in bytes. */
 const entriesOfOneSize: Readonly<Record<string, string>> = {
   'api/agents/pods/pod-identity.ts': 'a hash and a verdict; of a pod its uid, address, phase and containers',

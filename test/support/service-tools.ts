@@ -1,3 +1,6 @@
+import { createCallRooms, type RoomyCaller } from '../../api/tools/call-room.ts';
+import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
+import { createAnswerRoom } from '../../lib/tools/web/answer-room.ts';
 import type { Asked } from '../../api/tools/operations.ts';
 import { createServiceTools, type ServiceToolsDeps } from '../../api/tools/service-tools.ts';
 import type { AuditEntry, BusEvent } from '../../lib/bus/index.ts';
@@ -23,12 +26,22 @@ export interface ServiceToolsWorld {
   readonly raised: BusEvent[];
   /** Answers of the operations; default: `{ ok: true }`. */
   give: (call: OperationCall) => unknown;
+  /** The phase that caches show meanwhile; default: that of the operation's answer. */
+  phaseOf: (call: OperationCall) => Phase | undefined;
   /** Whose calls they are. */
   caller: ToolCaller;
   run(name: string, args?: ToolArguments, signal?: AbortSignal): Promise<ToolAnswer>;
   /** The value of an answer. */
   valueOf(name: string, args?: ToolArguments): Promise<unknown>;
 }
+
+const roomBytes = 1_048_576;
+
+/** A caller with room of its own. */
+export const aRoomyCaller = (caller = aToolCaller()): RoomyCaller => {
+  const answers = createAnswerRoom({ clock: systemClock, size: roomBytes });
+  return { ...caller, room: createCallRooms(systemClock, answers).open(caller, new AbortController().signal) };
+};
 
 export const agentUid = '3f2b8c1e-0000-4000-8000-000000000001';
 const agentNames = new Set(['coder', 'agent-author', 'workflow-author']);
@@ -51,6 +64,7 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
     audited,
     raised,
     give: () => ({ ok: true }),
+    phaseOf: (call) => (world.give(call) as { readonly status?: Phase }).status,
     caller: aToolCaller(),
     tools: createServiceTools({
       clock,
@@ -65,6 +79,12 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
           return world.give({ operationId, ...asked });
         },
       },
+      phases: {
+        ofWorkflow: async (_caller, id) => world.phaseOf({ operationId: 'readExecution', params: { execution_id: id } }),
+        ofAgent: async (_caller, id) =>
+          world.phaseOf({ operationId: 'readAgentExecution', params: { execution_id: id } }),
+      },
+      rooms: createCallRooms(clock, createAnswerRoom({ clock, size: roomBytes })),
       agentIdOf: async (tenant, name) => (tenant === 'acme' && agentNames.has(name) ? agentUid : undefined),
       newId: () => 'id',
       events: { raise: (event) => void raised.push(event) },

@@ -12,7 +12,7 @@ import type { NewId } from '../../../../lib/ids.ts';
 import { controllerRevisions, findObject, type KubeClient } from '../../../../lib/kube/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
 import { ownerKey } from '../../../../lib/workflow-lookup/index.ts';
-import type { Cluster } from '../../../cluster/index.ts';
+import type { Cluster, Reserve } from '../../../cluster/index.ts';
 import { notFound, unknownWorkflow } from '../../not-found.ts';
 import { assertChosenName } from '../chosen-name.ts';
 import { findExecution } from '../find-execution.ts';
@@ -31,12 +31,19 @@ export interface AgainDeps {
 /** The routes that run an execution again: from its beginning, or from a state. */
 export function createAgainRoutes(deps: AgainDeps): Route<Caller>[] {
   return [
-    defineRoute<typeof rerunExecution, Caller>(rerunExecution, async ({ params, body, caller }) =>
-      json({ execution_id: await again(deps, caller, { id: params.execution_id, ...body }) }),
-    ),
-    defineRoute<typeof retryExecution, Caller>(retryExecution, async ({ params, body, caller }) =>
-      json({ execution_id: await again(deps, caller, { id: params.execution_id, ...body }) }),
-    ),
+    defineRoute<typeof rerunExecution, Caller>(rerunExecution, async (request) => {
+      const { params, body, caller } = request;
+      // The room of another input is kept.
+      const reserve = async (bytes: number): Promise<void> => {
+        if (body.input === undefined) await request.reserve(bytes);
+      };
+      return json({ execution_id: await again(deps, caller, { id: params.execution_id, reserve, ...body }) });
+    }),
+    defineRoute<typeof retryExecution, Caller>(retryExecution, async (request) => {
+      const { params, body, caller } = request;
+      const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
+      return json({ execution_id: await again(deps, caller, { id: params.execution_id, reserve, ...body }) });
+    }),
   ];
 }
 
@@ -47,6 +54,7 @@ type Wish =
 interface Named {
   /** Id of the execution to run again. */
   readonly id: string;
+  readonly reserve: Reserve;
 }
 
 /**
@@ -67,9 +75,9 @@ async function assertMayRun(
 
 async function again(deps: AgainDeps, caller: Caller, wish: Wish): Promise<string> {
   const { kube, cluster, audit } = deps;
-  const { id, name, from } = wish;
+  const { id, reserve, name, from } = wish;
   assertChosenName(name);
-  const known = await findExecution(cluster.executions, caller, id);
+  const known = await findExecution(cluster.executions, caller, id, reserve);
   const startedBy = { [annotations.startedBy]: caller.subject };
   const make = async (origin: WorkflowExecution): Promise<WorkflowExecution> => {
     const whole = await newest(kube, origin);

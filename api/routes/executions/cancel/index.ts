@@ -18,8 +18,10 @@ export interface CancelDeps {
 }
 
 export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): Route<Caller> {
-  return defineRoute<typeof cancelExecution, Caller>(cancelExecution, async ({ params, body, caller }) => {
-    const known = await findExecution(cluster.executions, caller, params.execution_id);
+  return defineRoute<typeof cancelExecution, Caller>(cancelExecution, async (request) => {
+    const { params, body, caller } = request;
+    const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
+    const known = await findExecution(cluster.executions, caller, params.execution_id, reserve);
     const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString(), via: 'api' };
     const execution = await onLatest(kube, known, (latest) => commitCancel(kube, latest, wanted));
     const { by, at, via } = execution.spec.cancel ?? {};

@@ -16,8 +16,10 @@ export interface DeleteDeps {
 }
 
 export function createDeleteRoute({ kube, cluster, audit }: DeleteDeps): Route<Caller> {
-  return defineRoute<typeof deleteExecution, Caller>(deleteExecution, async ({ params, caller }) => {
-    const { metadata } = await findExecution(cluster.executions, caller, params.execution_id);
+  return defineRoute<typeof deleteExecution, Caller>(deleteExecution, async (request) => {
+    const { params, caller } = request;
+    const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
+    const { metadata } = await findExecution(cluster.executions, caller, params.execution_id, reserve);
     const status = isHeldByOthers({ metadata }) ? 'deleting' : 'deleted';
     const { name, namespace = '', uid = '' } = metadata;
     try {

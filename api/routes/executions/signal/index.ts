@@ -22,8 +22,10 @@ export interface SignalDeps {
 }
 
 export function createSignalRoute({ kube, clock, cluster, audit, gate }: SignalDeps): Route<Caller> {
-  return defineRoute<typeof signalExecution, Caller>(signalExecution, async ({ params, body, caller }) => {
-    const known = await findExecution(cluster.executions, caller, params.execution_id);
+  return defineRoute<typeof signalExecution, Caller>(signalExecution, async (request) => {
+    const { params, body, caller } = request;
+    const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
+    const known = await findExecution(cluster.executions, caller, params.execution_id, reserve);
     const at = new Date(clock.now()).toISOString();
     const decision = { ...body, by: caller.subject, at, via: 'api' } as const;
     const subject = known.metadata.uid ?? '';
