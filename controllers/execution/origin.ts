@@ -9,16 +9,18 @@ interface OriginDeps {
 }
 
 /**
- * The execution that this one runs again, whole. Undefined where it names none, or none of its own namespace, and once it
- * has begun: its own status then holds what was taken over.
+ * The execution that this one runs again, whole. Undefined where it names none, or none of its own namespace by both name and uid, and
+ * once it has begun: its own status then holds what was taken over.
  */
 export async function originOf(
   { caches, wholes }: OriginDeps,
   { metadata, spec, status }: WorkflowExecution,
 ): Promise<WorkflowExecution | undefined> {
   if (spec.origin === undefined || status?.current !== undefined || status?.finished_at !== undefined) return undefined;
-  const cached = caches.executions.getByUid(spec.origin.uid);
-  return cached?.metadata.namespace === metadata.namespace ? cached && wholes.whole(cached) : undefined;
+  const { name, uid } = spec.origin;
+  const cached = caches.executions.getByUid(uid);
+  if (cached?.metadata.namespace !== metadata.namespace || cached?.metadata.name !== name) return undefined;
+  return wholes.whole(cached);
 }
 
 /** The execution as it looks with the definition that its origin ran, where it has none of its own yet. */

@@ -118,10 +118,17 @@ describe('an execution that runs another one again', () => {
   it.each([
     ['is gone', undefined],
     ['has not ended', new World(flow, { spec: { input: { colour: 'blue' } } }).settle().execution],
-  ])('fails where its origin %s', (_why, found) => {
+  ])('fails from a state where its origin %s', (_why, found) => {
     const spec = { origin: { name: 'old', uid: 'u', from: 'ship' }, input: { colour: 'blue' } };
     const world = new World(flow, { spec, ...(found === undefined ? {} : { origin: found }) }).settle();
     expect(world.status).toMatchObject({ phase: 'failed', reason: 'InvalidOrigin' });
+  });
+
+  it('fails from the beginning where its origin is gone: the name alone promises what a person approved', () => {
+    const spec = { origin: { name: 'old', uid: 'u' }, input: { colour: 'blue' } };
+    const world = new World(flow, { spec }).settle();
+    expect(world.status).toMatchObject({ phase: 'failed', reason: 'InvalidOrigin' });
+    expect(world.running()).toEqual([]);
   });
 
   it('fails for a state that its origin never entered, whatever the object says', () => {

@@ -21,17 +21,18 @@ export function takeOver(draft: Draft): Beginning {
   const { origin: wish } = draft.facts.execution.spec;
   const { origin, execution } = draft.facts;
   if (wish === undefined) return { kind: 'state', state: draft.spec.initial_state };
-  const field =
-    origin && draft.work.during('comparing with the origin', () => differenceOf(execution.spec, origin, draft.work));
+  // A rerun of an execution that is not there would pass for one of what a person approved.
+  if (origin === undefined) return failed(`execution ${wish.name} is gone, or is another one now`);
+  const field = draft.work.during('comparing with the origin', () => differenceOf(execution.spec, origin, draft.work));
   if (field !== undefined) return failed(`${field} is not what execution ${wish.name} ran with`);
   return wish.from === undefined
     ? { kind: 'state', state: draft.spec.initial_state }
-    : retake(draft, wish.name, wish.from);
+    : retake(draft, origin, wish.from);
 }
 
-function retake(draft: Draft, name: string, from: string): Beginning {
-  const { origin } = draft.facts;
-  if (origin?.status === undefined) return failed(`execution ${name} is gone, or is another one now`);
+function retake(draft: Draft, origin: WorkflowExecution, from: string): Beginning {
+  const { name } = origin.metadata;
+  if (origin.status === undefined) return failed(`execution ${name} is gone, or is another one now`);
   if (!isTerminal(origin.status)) return failed(`execution ${name} has not ended`);
   const before = visitsBefore(origin.status, from);
   if (before === undefined || ownMember(draft.spec.states, from) === undefined)
