@@ -5,6 +5,7 @@ import { isTimeUp } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isEnd } from '../../lib/execution/finished.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
+import { jsonText } from '../../lib/json-text.ts';
 import { isGivenUp } from '../../lib/tools/given-up.ts';
 import type { ToolArguments } from '../../lib/tools/tool.ts';
 import type { RoomyCaller } from './call-room.ts';
@@ -189,7 +190,7 @@ function logsOfAgent({ operations }: ExecutionToolsDeps): Give {
       const params = { execution_id: String(execution_id) };
       const transcript = await operations.call('readAgentTranscript', caller, { params });
       executions.push({ execution_id, status, ...(isJsonObject(transcript) ? transcript : {}) });
-      length += JSON.stringify(transcript)?.length ?? 0;
+      length += jsonText(transcript)?.length ?? 0;
       // Whatever follows, the answer is too large.
       if (length > answerLength) break;
     }
