@@ -209,7 +209,9 @@ describe('a wait', () => {
       const agent = name === 'svc.task.wait' || name === 'svc.agent.wait';
       // It looks at what caches have, and reads the execution once.
       expect(looks).toBe(3);
-      expect(world.calls.map(({ operationId }) => operationId)).toEqual([agent ? 'readAgentExecution' : 'readExecution']);
+      expect(world.calls.map(({ operationId }) => operationId)).toEqual([
+        agent ? 'readAgentExecution' : 'readExecution',
+      ]);
     },
   );
 

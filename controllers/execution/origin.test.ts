@@ -15,7 +15,9 @@ it.each<[string, object, string, boolean]>([
   ['by its name, with another uid', { name, uid: '00000000-0000-4000-8000-000000000000' }, namespace, false],
   ['of another namespace', { name, uid }, 'tenant-of-others', false],
 ])('WF-RUN-02 finds an origin %s', async (_title, origin, own, isFound) => {
-  const execution = anExecution().with({ origin } as never).build();
+  const execution = anExecution()
+    .with({ origin } as never)
+    .build();
   const found = await originOf(deps as never, {
     ...execution,
     metadata: { ...execution.metadata, namespace: own, uid: 'another' },

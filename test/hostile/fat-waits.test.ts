@@ -152,34 +152,42 @@ const call = ({ tools }: { readonly tools: ServiceToolsWorld }, tenant: string, 
 const many = <T>(make: () => Promise<T>): Promise<T>[] => Array.from({ length: waiters }, make);
 
 describe('calls of one tenant for an execution that takes much memory', () => {
-  it('hold none of it while they wait, and another tenant is served', async () => {
-    collect();
-    const before = process.memoryUsage().heapUsed;
-    const waits = many(() => call(api, 'a', 'svc.workflow.wait', { execution_id: 'fat', timeout_secs: 5 }));
-    await systemClock.sleep(3_000);
-    const { content } = await call(api, 'b', 'svc.workflow.wait', { execution_id: 'small', timeout_secs: 60 });
-    expect(JSON.parse(content)).toMatchObject({ status: 'completed' });
-    collect();
-    // Two of them take more.
-    expect((process.memoryUsage().heapUsed - before) / mebibyte).toBeLessThan(30);
-    expect(api.reads).toEqual([]);
-    expect(api.answers.held.now).toBe(0);
-    const ended = (await Promise.all(waits)).map((one) => JSON.parse(one.content) as object);
-    expect(ended).toMatchObject(Array(waiters).fill({ status: 'running', timed_out: true }));
-    expect(api.answers.held.now).toBe(0);
-  }, patienceMs);
+  it(
+    'hold none of it while they wait, and another tenant is served',
+    async () => {
+      collect();
+      const before = process.memoryUsage().heapUsed;
+      const waits = many(() => call(api, 'a', 'svc.workflow.wait', { execution_id: 'fat', timeout_secs: 5 }));
+      await systemClock.sleep(3_000);
+      const { content } = await call(api, 'b', 'svc.workflow.wait', { execution_id: 'small', timeout_secs: 60 });
+      expect(JSON.parse(content)).toMatchObject({ status: 'completed' });
+      collect();
+      // Two of them take more.
+      expect((process.memoryUsage().heapUsed - before) / mebibyte).toBeLessThan(30);
+      expect(api.reads).toEqual([]);
+      expect(api.answers.held.now).toBe(0);
+      const ended = (await Promise.all(waits)).map((one) => JSON.parse(one.content) as object);
+      expect(ended).toMatchObject(Array(waiters).fill({ status: 'running', timed_out: true }));
+      expect(api.answers.held.now).toBe(0);
+    },
+    patienceMs,
+  );
 
-  it('read it in turns within the memory for large answers, which leaves another tenant its turn', async () => {
-    const reads = many(() => call(api, 'a', 'svc.workflow.status', { execution_id: 'fat' }));
-    const left = { count: waiters };
-    for (const one of reads) void one.then(() => (left.count -= 1));
-    await expect.poll(() => left.count).toBeLessThan(waiters);
-    const { isError } = await call(api, 'b', 'svc.workflow.status', { execution_id: 'fat-of-b' });
-    expect(isError).toBe(false);
-    expect(left.count).toBeGreaterThan(waiters / 2);
-    expect((await Promise.all(reads)).filter((one) => one.isError)).toEqual([]);
-    expect(api.answers.held.most).toBeGreaterThan(10 * mebibyte);
-    expect(api.answers.held.most).toBeLessThanOrEqual(bytesOf('large answers'));
-    expect(api.answers.held.now).toBe(0);
-  }, patienceMs);
+  it(
+    'read it in turns within the memory for large answers, which leaves another tenant its turn',
+    async () => {
+      const reads = many(() => call(api, 'a', 'svc.workflow.status', { execution_id: 'fat' }));
+      const left = { count: waiters };
+      for (const one of reads) void one.then(() => (left.count -= 1));
+      await expect.poll(() => left.count).toBeLessThan(waiters);
+      const { isError } = await call(api, 'b', 'svc.workflow.status', { execution_id: 'fat-of-b' });
+      expect(isError).toBe(false);
+      expect(left.count).toBeGreaterThan(waiters / 2);
+      expect((await Promise.all(reads)).filter((one) => one.isError)).toEqual([]);
+      expect(api.answers.held.most).toBeGreaterThan(10 * mebibyte);
+      expect(api.answers.held.most).toBeLessThanOrEqual(bytesOf('large answers'));
+      expect(api.answers.held.now).toBe(0);
+    },
+    patienceMs,
+  );
 });

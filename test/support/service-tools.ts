@@ -80,7 +80,8 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
         },
       },
       phases: {
-        ofWorkflow: async (_caller, id) => world.phaseOf({ operationId: 'readExecution', params: { execution_id: id } }),
+        ofWorkflow: async (_caller, id) =>
+          world.phaseOf({ operationId: 'readExecution', params: { execution_id: id } }),
         ofAgent: async (_caller, id) =>
           world.phaseOf({ operationId: 'readAgentExecution', params: { execution_id: id } }),
       },
