@@ -7,7 +7,7 @@ import type { ToolCaller } from '../../lib/tools/tool.ts';
 import type { AnswerRoom, Taken } from '../../lib/tools/web/answer-room.ts';
 
 /** Memory for what one call of a tool reads, until that is cut to its answer. */
-export interface CallRoom {
+interface CallRoom {
   /** The part of one operation. */
   part(): RoomPart;
   /** Gives back what the call has: it holds nothing any more of what it has read. A call does so before each pause. */
