@@ -39,7 +39,7 @@ describe('the room of a conversation', () => {
   });
 
   it('has room for any text where it is the largest', async () => {
-    const pool = poolOf(largestBytes);
+    const pool = poolOf(2 * largestBytes);
     const room = await enter(pool, largestBytes);
     expect(room.textBytes).toBe(Number.POSITIVE_INFINITY);
     expect(room.fits(2 * conversationLimits.heldBytes)).toBe(true);
