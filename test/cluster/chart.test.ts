@@ -273,7 +273,7 @@ describe('the rendered chart', () => {
     }
   });
 
-  it('binds cluster-wide only what reads, the status of our kinds, and what lets fleet runs go', () => {
+  it('binds cluster-wide only what reads, the status of our kinds, and what lets executions and fleet runs go', () => {
     const cluster = objects.filter(({ kind }) => kind === 'ClusterRoleBinding') as (KubeObject & {
       roleRef: { name: string };
     })[];
@@ -284,7 +284,11 @@ describe('the rendered chart', () => {
     const judged = kinds.filter(({ kind }) => !['EdgeHost', 'EdgeGroup', 'Script', 'ToolCall'].includes(kind));
     expect(writing).toEqual([
       { apiGroups: ['windlass.dev'], resources: judged.map((kind) => `${kind.plural}/status`), verbs: ['patch'] },
-      { apiGroups: ['windlass.dev'], resources: ['fleetruns'], verbs: ['patch'] },
+      {
+        apiGroups: ['windlass.dev'],
+        resources: ['workflowexecutions', 'agentexecutions', 'fleetruns'],
+        verbs: ['patch'],
+      },
     ]);
   });
 
@@ -380,6 +384,8 @@ describe('the installed chart', () => {
     'watch windlass.dev/workflowexecutions in -',
     'watch windlass.dev/volumes in -',
     'patch windlass.dev/workflowexecutions/status in -',
+    'patch windlass.dev/workflowexecutions in -',
+    'patch windlass.dev/agentexecutions in -',
     'patch windlass.dev/fleetruns in -',
     'watch apps/controllerrevisions in -',
     'watch ./persistentvolumeclaims in -',

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { captureFinalizer } from '../../../crds/labels.ts';
+import { archiveFinalizer, captureFinalizer } from '../../../crds/labels.ts';
 import { defineResource, namespaces, type Pod, pods, type RoleBinding, roleBindings } from '../../../lib/kube/index.ts';
+import { workflowExecutions } from '../../../lib/kinds.ts';
 import { clusterNames } from '../../../lib/tenant/names.ts';
-import { aScript, aWorkflow } from '../../builders/workflow-builder.ts';
-import { ensureWorkflow, startExecution } from '../harness/executions.ts';
+import { anEnd, aScript, aWorkflow } from '../../builders/workflow-builder.ts';
+import { ensureWorkflow, startExecution, waitUntilFinished } from '../harness/executions.ts';
 import { installedControllersWork } from '../harness/installed.ts';
 import { makeTestNamespace } from '../harness/test-namespace.ts';
 import { type UsedControllers, useControllers } from '../harness/used-controllers.ts';
@@ -12,6 +13,10 @@ import { waitForNone, waitForView } from '../harness/wait.ts';
 const steps = 5;
 const sleeps = aWorkflow('sleeps')
   .state('sleep', aScript('sleep 300', { timeout: '10m' }))
+  .build();
+
+const ends = aWorkflow('ends')
+  .state('end', anEnd())
   .build();
 
 let used: UsedControllers;
@@ -72,6 +77,19 @@ describe('where the role binding went first', () => {
   const name = 'test-namespace-end';
 
   afterEach(() => used.kube.delete(clusterRoleBindings, { name }));
+
+  it('AMB-174 executions that the archive holds go with the namespace', async () => {
+    const { name: namespace } = await makeTestNamespace(used.kube, 'held');
+    await ensureWorkflow(used.kube, { ...ends, metadata: { ...ends.metadata, namespace } });
+    const names = Array.from({ length: 10 }, (_, index) => `e${index}`);
+    for (const each of names) await startExecution(used.kube, { namespace, name: each }, { workflow: 'ends' });
+    for (const each of names) await waitUntilFinished(used.kube, { namespace, name: each });
+    await deleteRoleBinding(namespace);
+    const hold = [{ op: 'add', path: '/metadata/finalizers', value: [archiveFinalizer] }] as const;
+    for (const each of names) await used.kube.jsonPatch(workflowExecutions, { namespace, name: each }, hold);
+    await deleteNamespace(namespace);
+    await untilGone(namespace);
+  });
 
   it('the namespace disappears once the role is bound in the whole cluster (docs/operating.md)', async ({ skip }) => {
     // Controllers from source are administrators here, and never lack a right.
