@@ -67,7 +67,7 @@ export async function loadExecutor(): Promise<string> {
   return `windlass.local/argoexec:${version.trim()}`;
 }
 
-/** What a run of the controller of Argo has: nothing but its defaults, or what makes short steps quick. */
+/** Settings of a run of Argo's controller: its defaults alone, or those that make short steps quick. */
 export type ArgoSettings = 'defaults' | 'quick';
 
 interface ControllerOptions {
