@@ -234,6 +234,7 @@ const entriesOfOneSize: Readonly<Record<string, string>> = {
   'api/agents/pods/pod-senders.ts': 'an address and a uid',
   'api/billing/remembered.ts': 'a slug, and the balance that the operator has for it',
   'api/cluster/catch-up.ts': 'a namespace and two times',
+  'api/ingest/routing-table.ts': 'a uid and a version',
   'api/tool-calls/tool-calls.ts': 'a uid',
   'api/tools/git-waits.ts': 'a uid and a number',
   'controllers/runtime/events.ts': 'a short key or a uid, and numbers',

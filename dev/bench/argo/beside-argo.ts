@@ -14,7 +14,7 @@ interface ArgoComparison {
 }
 
 /** One side of a comparison. */
-export interface Use {
+export interface ArgoSide {
   readonly seconds: number;
   readonly controllerSeconds: number;
   readonly machineSeconds: number;
@@ -23,9 +23,9 @@ export interface Use {
 }
 
 export interface BesideArgo {
-  readonly ours: Use;
-  readonly quick: Use;
-  readonly defaults: Use;
+  readonly ours: ArgoSide;
+  readonly quick: ArgoSide;
+  readonly defaults: ArgoSide;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function besideArgo(
   const removeDefinitions = await installDefinitions(bench.kube);
   try {
     await prepareNamespace(bench.kube, bench.namespace);
-    const argo = async (settings: ArgoSettings): Promise<Use> => {
+    const argo = async (settings: ArgoSettings): Promise<ArgoSide> => {
       const controller = await startArgo({ ...bench, kubeconfig: kubeconfigPath(), executorImage, settings });
       try {
         return await controller.during(() => useOfArgo(bench, controller, theirs));
@@ -63,12 +63,12 @@ export async function besideArgo(
 }
 
 /** The first workflow of a process fills its caches, and does not count. */
-async function useOfArgo(bench: BenchCluster, { pid }: ArgoController, work: () => Promise<number>): Promise<Use> {
+async function useOfArgo(bench: BenchCluster, { pid }: ArgoController, work: () => Promise<number>): Promise<ArgoSide> {
   await runArgo(bench, withoutPod);
   return useOf(bench, pid, work);
 }
 
-async function useOf(bench: BenchCluster, pid: number, work: () => Promise<number>): Promise<Use> {
+async function useOf(bench: BenchCluster, pid: number, work: () => Promise<number>): Promise<ArgoSide> {
   await clear(bench);
   const { result, machineSeconds, processSeconds } = await withCpuUse(work, pid);
   return { seconds: result, machineSeconds, controllerSeconds: processSeconds, memoryMiB: await residentMiB(pid) };

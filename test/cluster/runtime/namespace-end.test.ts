@@ -15,9 +15,7 @@ const sleeps = aWorkflow('sleeps')
   .state('sleep', aScript('sleep 300', { timeout: '10m' }))
   .build();
 
-const ends = aWorkflow('ends')
-  .state('end', anEnd())
-  .build();
+const ends = aWorkflow('ends').state('end', anEnd()).build();
 
 let used: UsedControllers;
 
@@ -88,7 +86,7 @@ describe('where the role binding went first', () => {
     const hold = [{ op: 'add', path: '/metadata/finalizers', value: [archiveFinalizer] }] as const;
     for (const each of names) await used.kube.jsonPatch(workflowExecutions, { namespace, name: each }, hold);
     await deleteNamespace(namespace);
-    await untilGone(namespace);
+    expect(await untilGone(namespace)).toBeUndefined();
   });
 
   it('the namespace disappears once the role is bound in the whole cluster (docs/operating.md)', async ({ skip }) => {
