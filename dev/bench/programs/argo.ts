@@ -1,5 +1,5 @@
 import type { WorkflowSpec } from '../../../crds/schema/workflow.ts';
-import { besideArgo, type BesideArgo, type Use } from '../argo/beside-argo.ts';
+import { besideArgo, type BesideArgo, type ArgoSide } from '../argo/beside-argo.ts';
 import { chainOfSteps, fanOutAndJoin, oneStep, passed, runArgo, withoutPod } from '../argo/workflows.ts';
 import { image } from '../bare-pods.ts';
 import { type BenchCluster, chainOf, register, runExecutions, trueState } from '../bench-cluster.ts';
@@ -27,13 +27,13 @@ async function measureCase(bench: BenchCluster, { spec, argo, count = 1 }: Case,
   return besideArgo(bench, process.pid, comparison, say);
 }
 
-const sampleOf = ({ ours, quick, defaults }: BesideArgo, figure: (use: Use) => number): Sample => ({
+const sampleOf = ({ ours, quick, defaults }: BesideArgo, figure: (use: ArgoSide) => number): Sample => ({
   ours: figure(ours),
   baseline: figure(quick),
   extra: { 'Argo with its defaults': rounded(figure(defaults)) },
 });
 
-const seconds = ({ seconds: took }: Use): number => took;
+const seconds = ({ seconds: took }: ArgoSide): number => took;
 
 /** A row of seconds. All of them are measured only where they are asked for. */
 const timed = (name: string, title: string, one: Case): Program => ({
