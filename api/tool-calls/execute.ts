@@ -9,9 +9,17 @@ import { isIdentityRefused } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { admitCall } from '../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../lib/tools/refusals.ts';
-import { isRefusal, type Tool, type ToolAnswer, type ToolArguments, type Toolbox } from '../../lib/tools/tool.ts';
+import {
+  isRefusal,
+  type Tool,
+  type ToolAnswer,
+  type ToolArguments,
+  type Toolbox,
+  type ToolRefusal,
+} from '../../lib/tools/tool.ts';
 import { patientlyFor } from '../agents/conversation/patiently.ts';
 import type { RegisteredCaller, RegisteredToolSource } from '../agents/registered/index.ts';
+import type { ArgumentPart, ArgumentRoom } from './argument-room.ts';
 import { answeredCall, type CallOutcome, cancelledCall, failedCall } from './outcome.ts';
 
 interface ExecuteDeps {
@@ -20,6 +28,7 @@ interface ExecuteDeps {
   readonly toolbox: Toolbox;
   readonly registered: RegisteredToolSource;
   readonly calls: CallCounter;
+  readonly room: ArgumentRoom;
   readonly audit: AuditTrail;
   /** @throws AppError `SecurityContextNotFound`. */
   readonly callerOf: (call: ToolCall) => Promise<RegisteredCaller>;
@@ -43,36 +52,76 @@ export async function execute(deps: ExecuteDeps, call: ToolCall, signal: AbortSi
   }
   if (!('tool' in ready)) return ready;
   // Between the claim and here nothing has run.
-  if (signal.aborted) return stoppedBefore(signal);
+  if (signal.aborted) {
+    ready.held[Symbol.dispose]();
+    return stoppedBefore(signal);
+  }
   return run(deps, call, ready, signal);
 }
 
+/** A call that may run. It holds the text of its arguments alone: the values are made when the tool gets them. */
 interface Ready {
   readonly caller: RegisteredCaller;
   readonly tool: Tool;
-  readonly args: ToolArguments;
+  /** Whether the tool is one of the gateway, which gets the arguments as a text. */
+  readonly isRegistered: boolean;
+  readonly part: ArgumentPart;
+  readonly held: Disposable;
 }
 
 async function prepare(deps: ExecuteDeps, call: ToolCall, signal: AbortSignal): Promise<Ready | CallOutcome> {
-  const { clock, logger, calls } = deps;
+  const { clock, logger, calls, room } = deps;
   const retried: Retried = (what) => patientlyFor({ clock, logger, signal }, patienceMs, what);
-  const args: unknown = JSON.parse(call.spec.arguments);
-  if (!isJsonObject(args)) return failedCall('ToolRefused', 'InvalidArguments: arguments must be one JSON object');
   const caller = await retried(() => deps.callerOf(call));
-  const registered = () =>
-    retried(async () => {
-      using deadline = startDeadline(clock, patienceMs, signal);
-      return await deps.registered.offered(caller, deadline.signal);
-    });
-  const tool = await admitCall({ toolbox: deps.toolbox, caller, registered }, call.spec.tool, args);
+  const { tenant, security } = caller;
+  const registered = await registeredTools(deps, { caller, call, retried }, signal);
+  using held = new DisposableStack();
+  const part = held.use(await room.enter({ tenant, text: call.spec.arguments }, signal));
+  const tool = await admit(deps, { caller, call, registered });
   if (isRefusal(tool)) return failedCall('ToolRefused', refusalText(tool));
   if (tool.run.kind !== 'api')
     return failedCall('ToolRefused', `NotInContainer: ${tool.name} runs in the container of an agent alone`);
-  const { max_calls: most } = caller.security;
-  const account = { execution_id: call.spec.parent.uid, tenant: caller.tenant };
+  const { max_calls: most } = security;
+  const account = { execution_id: call.spec.parent.uid, tenant };
   if (most !== undefined && !(await retried(() => calls.take(account, most, call.metadata.uid))))
     return failedCall('ToolRefused', refusalText(callsSpent(most)));
-  return { caller, tool, args };
+  return { caller, tool, isRegistered: registered !== undefined, part, held: held.move() };
+}
+
+interface Asking {
+  readonly caller: RegisteredCaller;
+  readonly call: ToolCall;
+  readonly retried: Retried;
+}
+
+/** The tools of the gateway, before there are arguments to hold; undefined where a built-in tool has the name. */
+async function registeredTools(
+  { clock, toolbox, registered }: ExecuteDeps,
+  { caller, call, retried }: Asking,
+  signal: AbortSignal,
+): Promise<readonly Tool[] | undefined> {
+  const named = toolbox.admit(caller, call.spec.tool, undefined);
+  if (!isRefusal(named) || named.kind !== 'unknown_tool') return undefined;
+  return retried(async () => {
+    using deadline = startDeadline(clock, patienceMs, signal);
+    return await registered.offered(caller, deadline.signal);
+  });
+}
+
+interface Admitting {
+  readonly caller: RegisteredCaller;
+  readonly call: ToolCall;
+  readonly registered: readonly Tool[] | undefined;
+}
+
+async function admit(
+  { toolbox }: ExecuteDeps,
+  { caller, call, registered = [] }: Admitting,
+): Promise<Tool | ToolRefusal> {
+  const args: unknown = JSON.parse(call.spec.arguments);
+  if (!isJsonObject(args))
+    return { kind: 'arguments', code: 'InvalidArguments', message: 'arguments must be one JSON object' };
+  return admitCall({ toolbox, caller, registered: async () => registered }, call.spec.tool, args);
 }
 
 /** Makes a call of the bus or of the API server, again while that is away. */
@@ -103,14 +152,14 @@ async function run({ audit, ...deps }: ExecuteDeps, call: ToolCall, ready: Ready
 
 async function outcomeOf(
   { clock, logger }: Pick<ExecuteDeps, 'clock' | 'logger'>,
-  { metadata: { namespace, name } }: ToolCall,
-  { caller, tool, args }: Ready,
+  { metadata: { namespace, name }, spec }: ToolCall,
+  ready: Ready,
   signal: AbortSignal,
 ): Promise<CallOutcome> {
-  if (tool.run.kind !== 'api') return failedCall('ToolRefused', 'the tool runs in the container of an agent alone');
+  const { tool } = ready;
   using patience = untilStopped(clock, signal);
   try {
-    const answer = await Promise.race([tool.run.run(caller, args, signal), patience.over]);
+    const answer = await Promise.race([begin(ready, spec.arguments, signal), patience.over]);
     return answer === 'over' || signal.aborted ? stopped(signal, answer) : answeredCall(answer);
   } catch (error) {
     if (signal.aborted) return stopped(signal, 'over');
@@ -122,6 +171,22 @@ async function outcomeOf(
       'the tool failed within Windlass, and may have run; the log of the API tells more',
     );
   }
+}
+
+/**
+ * Calls the tool. A function that waits would hold the arguments until the tool has ended. Those of a registered tool are a
+ * text again when this returns (`CallRegistered`). A tool that is left alone still holds what it was given.
+ */
+function begin({ caller, tool, isRegistered, part, held }: Ready, text: string, signal: AbortSignal) {
+  const { run: way } = tool;
+  if (way.kind !== 'api') throw new Error(`${tool.name} does not run in the API`);
+  const answer = new Promise<ToolAnswer>((resolve) =>
+    resolve(way.run(caller, JSON.parse(text) as ToolArguments, signal)),
+  );
+  if (isRegistered) part.keepText();
+  const leave = (): void => held[Symbol.dispose]();
+  void answer.then(leave, leave);
+  return answer;
 }
 
 function untilStopped(clock: Clock, signal: AbortSignal) {

@@ -6,6 +6,7 @@ import type { RegisteredToolSource } from '../agents/registered/index.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import type { Cluster } from '../cluster/index.ts';
 import { keyedTools } from '../tools/execution-tools.ts';
+import { createArgumentRoom } from './argument-room.ts';
 import { callerOf } from './caller-of.ts';
 import { execute } from './execute.ts';
 import { createHolders } from './holders.ts';
@@ -28,7 +29,11 @@ interface OpenDeps extends Pick<ApiDeps, 'clock' | 'kube' | 'logger' | 'newId'> 
 export function openToolCalls(deps: OpenDeps): ToolCalls {
   const { kube, cluster } = deps;
   const { tenants, informers } = cluster;
-  const executing = { ...deps, callerOf: (call: Parameters<typeof callerOf>[1]) => callerOf({ kube, tenants }, call) };
+  const executing = {
+    ...deps,
+    room: createArgumentRoom(deps.clock),
+    callerOf: (call: Parameters<typeof callerOf>[1]) => callerOf({ kube, tenants }, call),
+  };
   return createToolCalls({
     ...deps,
     informer: informers.toolCalls,

@@ -98,11 +98,17 @@ export const memoryTable = {
   },
   conversations: { share: 0.09, place: 'heap', pools: { api: 1 }, holds: 'conversations that a replica drives' },
   'large answers': {
-    share: 0.099,
+    share: 0.079,
     place: 'heap',
     pools: { api: 1 },
     holds:
       'large pages of `web.fetch` and `web.search`, large answers of registered tools, and large objects that other tools read',
+  },
+  'arguments of tool calls': {
+    share: 0.02,
+    place: 'heap',
+    pools: { api: 1 },
+    holds: 'large arguments of tools that workflows call; one tenant has half of it at most',
   },
   'agent definitions': { share: 0.015, place: 'heap', pools: { api: 1 }, holds: 'definitions of running agents' },
   'lists of registered tools': {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createGatewayCalls } from '../../api/agents/registered/call-gateway.ts';
 import { createRegisteredTools } from '../../api/agents/registered/registered-tools.ts';
 import { createToolSessions } from '../../api/agents/registered/tool-sessions.ts';
+import { createArgumentRoom } from '../../api/tool-calls/argument-room.ts';
 import { callerOf } from '../../api/tool-calls/caller-of.ts';
 import { execute } from '../../api/tool-calls/execute.ts';
 import { createHolders, holderAddress, lostAfterMs, scanMs } from '../../api/tool-calls/holders.ts';
@@ -111,6 +112,7 @@ function startReplica(clock = systemClock): Started {
     toolbox: createToolbox({ builtin_dispatchers: [] }, runs),
     registered: createRegisteredTools({ ...deps, call: createGatewayCalls(calling) }),
     calls: createCallCounter(bus),
+    room: createArgumentRoom(clock),
     audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     callerOf: (call: ToolCall) =>
       callerOf({ kube: kube as never, tenants: { tenantOf: (namespace) => namespace.replace(/^tenant-/, '') } }, call),

@@ -7,10 +7,10 @@ import type { NewId } from '../../../lib/ids.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { bytesOf } from '../../../lib/memory-budget/index.ts';
-import type { ToolAnswer } from '../../../lib/tools/tool.ts';
+import type { ToolAnswer, ToolArguments } from '../../../lib/tools/tool.ts';
 import { type AnswerRoom, longestCallMs as callMs, memoryOf } from '../../../lib/tools/web/answer-room.ts';
 import { unpackedBody } from '../../../lib/tools/web/read-response.ts';
-import type { CallRegistered } from './registered-tools.ts';
+import type { CallRegistered, RegisteredCaller } from './registered-tools.ts';
 import type { ToolSession, ToolSessions } from './tool-sessions.ts';
 
 interface CallDeps {
@@ -32,41 +32,55 @@ const answerBytes = Math.floor(bytesOf('large answers') / 2);
  * are the gateway's (ADR 0084). A refusal is an answer of the tool, which its agent reads. An error that does not prove that
  * nothing ran is an unknown outcome.
  */
-export function createGatewayCalls({ clock, logger, newId, room, sessions, url }: CallDeps): CallRegistered {
-  return async (caller, { tool, args }, signal) => {
-    using deadline = startDeadline(clock, callMs, signal);
-    const send = async (session: ToolSession): Promise<Answered> => {
-      const envelope = envelopeOf(session, { tool, args, id: newId(), now: clock.now() });
-      const { tenant } = caller;
-      return post(`${url}/v1/invoke`, envelope, { tenant, room, signal: deadline.signal });
-    };
-    const session = await sessions.of(caller);
-    try {
-      const first = await send(session);
-      if (!first.isRefused) return first;
-      // Nothing has run. Another replica that drove the conversation in between has replaced the session.
-      const current = await sessions.again(caller);
-      return current.sessionId === session.sessionId ? first : await send(current);
-    } catch (error) {
-      if (error instanceof AppError) throw error;
-      signal.throwIfAborted();
-      logger.warn({ tool, problem: messageOf(error) }, 'call of a registered tool has an unknown outcome');
-      return failed(
-        'OutcomeUnknown: the tool gateway did not say how the call ended. It may have run. Look before you call again.',
-      );
-    }
-  };
+export function createGatewayCalls(deps: CallDeps): CallRegistered {
+  // A function that waits holds what it was given: the values of arguments may take thirty times the memory of their text.
+  return (caller, { tool, args }, signal) => ask(deps, caller, { tool, args: JSON.stringify(args) }, signal);
 }
 
-interface Call {
+/** A call with its arguments as JSON. */
+interface Written {
   readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: string;
+}
+
+async function ask(
+  { clock, logger, newId, room, sessions, url }: CallDeps,
+  caller: RegisteredCaller,
+  written: Written,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  const { tool } = written;
+  using deadline = startDeadline(clock, callMs, signal);
+  const send = (session: ToolSession): Promise<Answered> => {
+    const envelope = envelopeOf(session, written, { id: newId(), now: clock.now() });
+    return post(`${url}/v1/invoke`, envelope, { tenant: caller.tenant, room, signal: deadline.signal });
+  };
+  const session = await sessions.of(caller);
+  try {
+    const first = await send(session);
+    if (!first.isRefused) return first;
+    // Nothing has run. Another replica that drove the conversation in between has replaced the session.
+    const current = await sessions.again(caller);
+    return current.sessionId === session.sessionId ? first : await send(current);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    signal.throwIfAborted();
+    logger.warn({ tool, problem: messageOf(error) }, 'call of a registered tool has an unknown outcome');
+    return failed(
+      'OutcomeUnknown: the tool gateway did not say how the call ended. It may have run. Look before you call again.',
+    );
+  }
+}
+
+interface Sent {
   readonly id: string;
   readonly now: number;
 }
 
-const envelopeOf = ({ executionId, token, key }: ToolSession, { tool, args, id, now }: Call): string =>
-  JSON.stringify(signEnvelope(key, { executionId, token, tool, arguments: args, id, now }));
+function envelopeOf({ executionId, token, key }: ToolSession, { tool, args }: Written, sent: Sent): string {
+  const call = { executionId, token, tool, arguments: JSON.parse(args) as ToolArguments, ...sent };
+  return JSON.stringify(signEnvelope(key, call));
+}
 
 interface Reading {
   readonly tenant: string;

@@ -49,7 +49,7 @@ export interface RegisteredToolSource {
   offered(caller: RegisteredCaller, signal: AbortSignal): Promise<readonly Tool[]>;
 }
 
-/** Calls one tool of the gateway. */
+/** Calls one tool of the gateway. It keeps the arguments as a text alone once it has returned its promise. */
 export type CallRegistered = (
   caller: RegisteredCaller,
   call: { readonly tool: string; readonly args: ToolArguments },
