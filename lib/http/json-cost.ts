@@ -18,6 +18,9 @@ const price = {
 /** A hash of this many bits distinguishes keys: where two share one the second costs too little, by half at most. */
 const hashBits = 14;
 
+/** Keys of the text that is priced, by their hashes. One table for all texts: making one takes longer than pricing most of them. */
+const known = new Uint8Array(1 << hashBits);
+
 const quote = 0x22;
 const comma = 0x2c;
 const colon = 0x3a;
@@ -29,7 +32,7 @@ const openObject = 0x7b;
  * text that is no JSON has some price as well. 1 MiB of `{}` takes more than 20 MiB (design §11).
  */
 export function jsonCost(text: string): number {
-  const known = new Uint8Array(1 << hashBits);
+  known.fill(0);
   const last = { end: 0, hash: 0, surplus: 0 };
   let start = 0;
   // Two bytes a character, which text outside of Latin-1 takes. An escape becomes one character.
@@ -44,14 +47,50 @@ export function jsonCost(text: string): number {
       bytes += price.string - 2 * Math.min(last.surplus, Math.floor((5 * (last.end - start)) / 6));
     } else if (code === openObject || code === openList) bytes += price.container;
     else if (code === comma) bytes += price.element;
-    else if (code === colon) bytes += isDigit(text.charCodeAt(start)) ? price.index : keyPrice(last.hash, known);
+    else if (code === colon) bytes += isDigit(text.charCodeAt(start)) ? price.index : keyPrice(last.hash);
   }
   return bytes;
 }
 
+/** Beside its characters, a number that is kept as text: an object with one string. */
+export const rawNumberCost = 128;
+
+/**
+ * Bytes of heap that parsed values take, at most, by the prices of their text; what is referred to twice counts twice.
+ * The walk ends at `most`, which is the result then.
+ */
+export function valueCost(value: unknown, most: number): number {
+  const names = new Set<string>();
+  let bytes = 0;
+  const walk = (part: unknown): void => {
+    if (typeof part === 'string') bytes += price.string + 2 * part.length;
+    if (typeof part === 'number') bytes += price.element;
+    if (typeof part !== 'object' || part === null || bytes >= most) return;
+    bytes += price.container;
+    if (Array.isArray(part)) {
+      bytes += part.length * price.element;
+      for (const member of part as unknown[]) walk(member);
+      return;
+    }
+    for (const [key, member] of Object.entries(part)) {
+      bytes += price.element + nameCost(key, names);
+      walk(member);
+    }
+  };
+  walk(value);
+  return Math.min(bytes, most);
+}
+
+function nameCost(name: string, names: Set<string>): number {
+  if (isDigit(name.charCodeAt(0))) return price.index;
+  if (names.has(name)) return 0;
+  names.add(name);
+  return price.newKey + price.string + 2 * name.length;
+}
+
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-function keyPrice(hash: number, known: Uint8Array): number {
+function keyPrice(hash: number): number {
   const place = (hash ^ (hash >>> hashBits)) & ((1 << hashBits) - 1);
   if (known[place] === 1) return 0;
   known[place] = 1;

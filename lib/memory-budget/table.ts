@@ -153,7 +153,7 @@ export const memoryTable = {
     share: 0.122,
     place: 'heap',
     pools: { gateway: 1 },
-    holds: 'large answers of upstreams of registered tools',
+    holds: 'large answers of upstreams of registered tools, and values that calls keep of answers of any size',
   },
   'sessions of registered tools': {
     share: 0.004,

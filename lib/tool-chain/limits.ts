@@ -51,6 +51,11 @@ export const searchLimits = { work: 1_600_000, test: 32 } as const;
 /**
  * Bytes of JSON that a call may make of its responses, which are kept as references until its answer is written. They
  * are those of all values that extractors take, and those of the answer, which the gateway writes twice. Two values of
- * one text count twice.
+ * one text count twice. `heapBytes` are those of the heap that the values of the last response, and all values that extractors
+ * took before, have together: a response of 10 MiB has its place in them, and they are less than the share of one tenant.
  */
-export const answerLimits = { stateBytes: 4 * 1024 * 1024, bytes: 16 * 1024 * 1024 } as const;
+export const answerLimits = {
+  stateBytes: 4 * 1024 * 1024,
+  bytes: 16 * 1024 * 1024,
+  heapBytes: 40 * 1024 * 1024,
+} as const;

@@ -77,11 +77,11 @@ describe('createReadingTurns', () => {
       (await readResponse({ ...body(text), secrets }, { inTurn, signal: never })).value;
     const padding = 'x'.repeat(1_000_000);
     expect(await read(`["secret-1","${padding}"]`, 'secret-1')).toEqual(['[secret]', padding]);
-    expect(costs).toEqual([10_000.15, 10_000.15]);
+    expect(costs).toEqual([10_000.15, 10_000.15, 10_000.15]);
     await read(`["secret-1","${padding}"]`);
-    expect(costs).toHaveLength(3);
+    expect(costs).toHaveLength(5);
     expect(await read('["secret-1"]', 'secret-1')).toEqual(['[secret]']);
-    expect(costs).toHaveLength(3);
+    expect(costs).toHaveLength(5);
   });
 
   it('fails the step of a response that holds a secret more often than it is taken out', async () => {

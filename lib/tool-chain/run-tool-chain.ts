@@ -2,11 +2,12 @@ import type { ToolStep } from '../../crds/schema/tool-workflow.ts';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError, messageOf } from '../errors.ts';
+import { valueCost } from '../http/json-cost.ts';
 import type { Logger } from '../logger.ts';
-import type { Taken } from '../tools/web/answer-room.ts';
 import { UpstreamError } from '../upstream/index.ts';
 import { extract } from './extract.ts';
 import { jsonBytes } from './json-bytes.ts';
+import { freeBytes, type HeldResponse, KeptResponses } from './kept-responses.ts';
 import { answerLimits, type ChainLimits } from './limits.ts';
 import { readResponse } from './read-response.ts';
 import type { ReadInTurn } from './reading-turns.ts';
@@ -32,7 +33,7 @@ interface ChainResponse {
   /** False where the method asks for none. Default: true. */
   readonly hasBody?: boolean;
   /** Memory that is counted for it, until its values are let go. */
-  readonly held?: Pick<Taken, 'keep' | typeof Symbol.dispose>;
+  readonly held?: HeldResponse;
 }
 
 /** Hears of every step. A rejection ends the chain: it refuses to act unaudited. */
@@ -101,8 +102,7 @@ class Chain {
   #result: { readonly step: string; readonly value: unknown } | undefined;
   readonly #state: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   #stateBytes = 0;
-  /** From the response that is the result so far. */
-  #held: ChainResponse['held'];
+  readonly #kept = new KeptResponses();
   readonly #deps: ChainDeps;
   readonly #signal: AbortSignal;
   readonly #context: BodyContext & { readonly state: Record<string, unknown> };
@@ -166,25 +166,29 @@ class Chain {
 
   /** Its values are kept as the result until another response replaces them; its text is not. */
   async #takeOrLetGo(step: ToolStep, response: ChainResponse, signal: AbortSignal): Promise<void> {
-    const { held, body } = response;
+    const { held } = response;
     try {
-      await this.#take(step, response, signal);
+      const costs = await this.#take(step, response, signal);
+      this.#kept.replace({ held, ...costs });
     } catch (error) {
       held?.[Symbol.dispose]();
       throw error;
     }
-    this.#held?.[Symbol.dispose]();
-    this.#held = held;
-    held?.keep(body.length);
   }
 
   /** Nothing of its responses is needed any more. */
   [Symbol.dispose](): void {
-    this.#held?.[Symbol.dispose]();
+    this.#kept[Symbol.dispose]();
   }
 
-  async #take(step: ToolStep, response: ChainResponse, signal: AbortSignal): Promise<void> {
-    const parsed = await readResponse(response, { inTurn: this.#deps.inTurn, signal });
+  /** Bytes of heap of all values of the response, and of those that its extractors take. */
+  async #take(
+    step: ToolStep,
+    response: ChainResponse,
+    signal: AbortSignal,
+  ): Promise<{ readonly cost: number; readonly extracted: number }> {
+    const hold = (bytes: number): Promise<void> => this.#kept.take(response.held, bytes);
+    const parsed = await readResponse(response, { inTurn: this.#deps.inTurn, signal, hold });
     const variables: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
     let left = answerLimits.stateBytes - this.#stateBytes;
     for (const [variable, expression] of Object.entries(step.extractors ?? {})) {
@@ -202,6 +206,7 @@ class Chain {
     this.#stateBytes = answerLimits.stateBytes - left;
     this.#context.state[step.name] = variables;
     for (const [variable, value] of Object.entries(variables)) this.#state[`${step.name}.${variable}`] = value;
+    return { cost: parsed.cost, extracted: extractedCost(Object.values(variables), parsed.cost) };
   }
 
   #render(step: ToolStep): string {
@@ -220,4 +225,10 @@ class Chain {
       });
     }
   }
+}
+
+/** They are parts of one response, and take no more than all of it. */
+function extractedCost(values: readonly unknown[], whole: number): number {
+  if (values.length === 0 || whole <= freeBytes) return 0;
+  return valueCost(values, whole);
 }

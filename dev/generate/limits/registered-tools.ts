@@ -1,5 +1,6 @@
 import { bytesOf } from '../../../lib/memory-budget/index.ts';
 import { openApiLimits } from '../../../lib/openapi-document/index.ts';
+import { answerLimits } from '../../../lib/tool-chain/limits.ts';
 import { characters, entries, items, type LimitGroup, row } from './row.ts';
 
 /** Bytes of heap of a replica of the gateway, as the chart sets it (`charts/windlass/values.yaml`). */
@@ -22,6 +23,12 @@ export const tools: LimitGroup = {
       Math.floor((bytesOf('signed calls', heapOfChart) * 4) / 5),
       'bytes',
       'large bodies and answers of the signed calls of one tenant have at most … bytes in a replica',
+    ),
+    row(
+      'Memory that the values of a response take, with those that steps before extracted',
+      answerLimits.heapBytes,
+      'bytes',
+      'the response and the values extracted before it take more than … bytes of memory',
     ),
     row('n of `RetryN`', 'stepRetriesMax', '', 'with n from 0 to …'),
     characters('`operation_id`', 'operationIdLength'),

@@ -23,6 +23,11 @@ export interface Taken extends Disposable {
    * @throws AppError `Overloaded`, or the reason of the signal.
    */
   readonly grow: () => Promise<void>;
+  /**
+   * Takes so many bytes of memory in all, whether it has some or none, for the values that are made next.
+   * @throws AppError `Overloaded`, or the reason of the signal; then it has none.
+   */
+  hold(cost: number): Promise<void>;
   /** Gives back all but so many bytes of memory, where it has more. */
   keep(cost: number): void;
 }
@@ -56,6 +61,13 @@ export function createAnswerRoom(options: RoomOptions): AnswerRoom {
       return {
         async grow() {
           place ??= await pool.enter(answer);
+        },
+        async hold(cost) {
+          if (place?.growTo(Math.min(cost, pool.share)) === true) return;
+          // It waits with nothing: two that wait for each other would have no end.
+          place?.leave();
+          place = undefined;
+          place = await pool.enter({ ...answer, cost });
         },
         keep: (cost) => place?.shrinkTo(cost),
         [Symbol.dispose]: () => place?.leave(),
