@@ -21,7 +21,7 @@ export interface AfterwardsDeps {
   readonly clock: Clock;
   readonly events: EventRecorder;
   readonly facts: FactSink;
-  readonly executions: Pick<CacheReader<AgentExecution>, 'remember'>;
+  readonly executions: Pick<CacheReader<AgentExecution>, 'remember' | 'get'>;
   readonly archives: Archives<AgentExecution>;
   /** Seconds from the end of an execution to its deletion, where it names none. */
   readonly ttlSeconds: number;
