@@ -17,7 +17,7 @@ interface CallDeps {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
   readonly newId: NewId;
-  /** Room for large answers. The largest has all of it. */
+  /** Room for large answers. The largest counts as a tenant's share of it. */
   readonly room: AnswerRoom;
   readonly sessions: ToolSessions;
   /** Base address of the gateway. */
