@@ -17,7 +17,6 @@ import {
   quotaMebibytes,
 } from '../../lib/memory-budget/index.ts';
 import { defaultQuota } from '../../lib/tenant/tenant-manifests.ts';
-import { memoryOf } from '../../lib/tools/web/answer-room.ts';
 
 const project = resolve(import.meta.dirname, '../..');
 const mebibyte = 1_048_576;
@@ -102,9 +101,7 @@ const largestEntries: Partial<Readonly<Record<MemoryName, number>>> = {
 describe.each(['api', 'gateway'] as const)('an entry counts as the share of its tenant at most: %s', (process) => {
   const heap = limitOf(process) * mebibyte * heapPart;
   // Where the share is more than half of the pool there is one such entry at a time, else there are two.
-  // An answer of at most half of the row, as bytes, as text and as what is made of it.
-  const ofTools = { 'large answers': memoryOf(bytesOf('large answers', heap) / 2) };
-  const beyond = Object.entries({ ...largestEntries, ...ofTools }).map(([name, largest]) => {
+  const beyond = Object.entries(largestEntries).map(([name, largest]) => {
     const { size, share } = sizesOf(name as MemoryName, heap);
     return Math.floor(size / share) * Math.max(0, largest - share);
   });
