@@ -439,7 +439,7 @@ describe('the installed chart', () => {
     `patch windlass.dev/workflows in ${tenant}`,
     `delete windlass.dev/workflows in ${tenant}`,
     'create windlass.dev/workflowexecutions in default',
-    'patch windlass.dev/workflowexecutions in default',
+    'delete windlass.dev/workflowexecutions in default',
     'create windlass.dev/fleetruns in -',
     'delete windlass.dev/fleetruns in default',
     'update coordination.k8s.io/leases in kube-system',
