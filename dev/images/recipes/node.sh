@@ -14,7 +14,8 @@ fill_root() {
     --dpkgopt='path-exclude=/usr/share/locale/*' bookworm "$root" >&2
   chroot "$root" useradd --uid 1000 --create-home --shell /bin/bash node
   install -m 755 "$project_dir/node_modules/node/bin/node" "$root/usr/local/bin/node"
-  npm install --global --prefix "$root/usr/local" --loglevel=error --no-fund --no-audit "npm@$npm_version" >&2
+  # A prefix moves npm's global configuration as well, and with it the authorities that this machine trusts.
+  npm install --global --prefix "$root/usr/local" --globalconfig "$(npm config get globalconfig)" --loglevel=error --no-fund --no-audit "npm@$npm_version" >&2
   # Runs now, so that a broken image is found here and not in a build that uses it.
   chroot "$root" npm --version >&2
 }
