@@ -11,7 +11,7 @@ import type { Journal } from './journal/journal.ts';
 import { daemonLimits } from './limits.ts';
 import { isRotationDue, rotateKey } from './rotation.ts';
 import { type HostCredential, type HostIdentity, type HostState, pinnedKeys } from './state/host-state.ts';
-import type { RelayClient } from './stream/relay-client.ts';
+import { pushbackMsOf, type RelayClient } from './stream/relay-client.ts';
 import { createStreamSession, type StreamSession } from './stream/session.ts';
 import { archName } from './tools/host-info.ts';
 import type { HostTools } from './tools/host-tools.ts';
@@ -41,6 +41,8 @@ export interface DaemonFacts {
   /** Milliseconds since the Unix epoch. */
   readonly since: number;
   readonly problem: string;
+  /** Until the next attempt, where there is no stream. */
+  readonly again_in_ms: number;
   readonly under_way: number;
   readonly draining: boolean;
   readonly results_waiting: number;
@@ -107,6 +109,10 @@ class Life {
   #rotating: Promise<void> | undefined;
   #problem = '';
   #failures = 0;
+  /** How long the relay has this host stay away. */
+  #askedMs = 0;
+  /** When the next stream is due, by the steady clock. */
+  #againAt = 0;
   #isShutdown = false;
 
   constructor(deps: DaemonDeps, executor: Executor) {
@@ -123,6 +129,7 @@ class Life {
       connected: this.session !== undefined,
       since: this.#since,
       problem: this.#problem,
+      again_in_ms: Math.max(0, Math.round(this.#againAt - this.#deps.clock.steadyMs())),
       under_way: this.#executor.underWay,
       draining: this.#executor.isDraining,
       results_waiting: journal.waiting().length,
@@ -132,8 +139,6 @@ class Life {
   }
 
   async run(stop: AbortSignal): Promise<DaemonEnd> {
-    const { clock, chance } = this.#deps;
-    const pauseMs = (): number => fullJitter(daemonLimits.backoff, this.#failures, chance());
     await this.#executor.recover();
     const ended = new AbortController();
     const leave = (): void => void this.session?.leave(stopGraceMs, 'the daemon stops');
@@ -142,7 +147,7 @@ class Life {
     try {
       while (!stop.aborted && !this.#isShutdown) {
         if ((await this.#connectOnce(stop)) === 'revoked') return 'revoked';
-        if (!stop.aborted && !this.#isShutdown) await clock.sleep(pauseMs(), stop);
+        if (!stop.aborted && !this.#isShutdown) await this.#pause(stop);
       }
       return this.#isShutdown ? 'shutdown' : 'stopped';
     } finally {
@@ -174,6 +179,7 @@ class Life {
       this.#problem = message;
       logger.warn({ reason, problem: message }, 'stream lost');
       if (reason === hostRevokedReason) return 'revoked';
+      this.#askedMs = pushbackMsOf(error) ?? 0;
     } finally {
       this.session = undefined;
       this.#client = undefined;
@@ -181,6 +187,16 @@ class Life {
     }
     this.#failures = clock.steadyMs() - began > lastingMs ? 0 : this.#failures + 1;
     return 'ended';
+  }
+
+  /** No shorter than the relay has asked for. */
+  async #pause(stop: AbortSignal): Promise<void> {
+    const { clock, logger, chance } = this.#deps;
+    const pauseMs = Math.round(this.#askedMs + fullJitter(daemonLimits.backoff, this.#failures, chance()));
+    this.#askedMs = 0;
+    this.#againAt = clock.steadyMs() + pauseMs;
+    logger.info({ pauseMs }, 'pause before the next stream');
+    await clock.sleep(pauseMs, stop);
   }
 
   #sessionDeps() {

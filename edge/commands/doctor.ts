@@ -1,11 +1,13 @@
 import { Command } from 'commander';
 import { AppError, messageOf } from '../../lib/errors.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import { askFacts } from '../local-socket.ts';
 import { openHostState } from '../state/host-state.ts';
 import type { World } from '../world.ts';
 import { type EnrolledHost, type HostOptions, openHost } from './host.ts';
 
 /** A sentence for what is well; an AppError says what is not and what to do. */
-type Check = (host: EnrolledHost, world: World) => Promise<string>;
+type Check = (host: EnrolledHost, world: World, folder: string) => Promise<string>;
 
 const checks: Readonly<Record<string, Check>> = {
   token: async ({ credential }, { clock }) => {
@@ -41,6 +43,16 @@ const checks: Readonly<Record<string, Check>> = {
       'the program prlimit is missing, so every command is refused; install util-linux, or remove limits',
     );
   },
+  daemon: async (_host, { clock }, folder) => {
+    const facts = await askFacts(folder, clock);
+    if (!isJsonObject(facts)) return 'none runs with this folder; windlass-edge run starts it';
+    if (facts['connected'] === true) return 'it has a stream to the relay';
+    const [problem, againInMs] = [String(facts['problem'] ?? ''), Number(facts['again_in_ms'] ?? 0)];
+    throw new AppError(
+      'unavailable',
+      `it has no stream to the relay${problem === '' ? '' : `: ${problem}`}; it tries again in ${Math.ceil(againInMs / 1_000)} s`,
+    );
+  },
   relay: async ({ identity }, { open }) => {
     using client = open(identity);
     if (await client.isServing()) return `${identity.endpoint} serves`;
@@ -51,7 +63,9 @@ const checks: Readonly<Record<string, Check>> = {
 export const doctorCommand = (world: World): Command =>
   new Command('doctor')
     .summary('look for what is wrong')
-    .description('Checks the files, the configuration, the token and the way to the relay; changes nothing.')
+    .description(
+      'Checks the files, the configuration, the token, the daemon and the way to the relay; changes nothing.',
+    )
     .option('--state <folder>', 'folder of the key, the token and the journal', world.stateFolder)
     .option('--config <file>', 'configuration of this host', world.configFile)
     .action(async (options: HostOptions) => {
@@ -59,7 +73,7 @@ export const doctorCommand = (world: World): Command =>
       world.out(`ok    files: ${options.state}, ${options.config}`);
       let wrong = 0;
       for (const [name, check] of Object.entries(checks)) {
-        const line = await check(host, world).then(
+        const line = await check(host, world, options.state).then(
           (text) => `ok    ${name}: ${text}`,
           (error: unknown) => `WRONG ${name}: ${messageOf(error)}`,
         );

@@ -112,6 +112,17 @@ export function relayError(error: unknown): AppError {
   return new AppError(codes[code] ?? 'unavailable', message, { reason, cause: error });
 }
 
+/**
+ * How long the relay has this host stay away, which came too soon (ADR 0169); undefined where it does not say. That of a relay which is
+ * away is not for daemons: another relay takes them at once.
+ */
+export function pushbackMsOf(error: unknown): number | undefined {
+  if (!(error instanceof AppError) || error.code !== 'limit_exceeded') return undefined;
+  const { metadata } = (error.cause ?? {}) as Partial<ServiceError>;
+  const asked = Number(metadata?.get('grpc-retry-pushback-ms')[0]);
+  return asked > 0 ? Math.min(asked, daemonLimits.backoff.maxMs) : undefined;
+}
+
 const isRevocation = (code: status, trailers: Metadata | undefined): boolean =>
   code === status.PERMISSION_DENIED && trailers?.get(reasonTrailer)[0] === hostRevokedReason;
 
