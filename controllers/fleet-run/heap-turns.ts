@@ -1,6 +1,6 @@
 import type { StoredPart } from '../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createFairPool } from '../../lib/fair-pool.ts';
+import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { fleetRunLimits } from './limits.ts';
 
@@ -21,11 +21,16 @@ const copies = 3;
 /** Bytes of heap that a part of so many bytes takes while it is read. */
 export const partHeapBytes = (bytes: number): number => copies * bytes;
 
-export function createHeapTurns(clock: Clock, size: number = bytesOf('records of fleet runs in turn')): HeapTurns {
+/** With the pool of those bytes, for metrics. */
+export function createHeapTurns(
+  clock: Clock,
+  size: number = bytesOf('records of fleet runs in turn'),
+): HeapTurns & { readonly pool: FairPool } {
   // However long those before it take: a reading that gave up would begin anew.
   const pool = createFairPool({ size, clock, waitMs: fleetRunLimits.longestWaitMs });
-  return (tenant, parts, task, signal) => {
+  const turns: HeapTurns = (tenant, parts, task, signal) => {
     const cost = parts.reduce((sum, { bytes }) => sum + partHeapBytes(bytes), 0);
     return pool.run({ tenant, cost, signal }, task);
   };
+  return Object.assign(turns, { pool });
 }

@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import { aborted } from '../../lib/aborted.ts';
 import { createEdgeResults, createRecentCommands } from '../../lib/edge/index.ts';
-import { createFairPool } from '../../lib/fair-pool.ts';
 import { edgeHosts } from '../../lib/kinds.ts';
 import { loadEdgeKey } from '../../lib/keys/edge-key.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { AppError } from '../../lib/errors.ts';
-import { watchPools } from '../../lib/process/pool-gauges.ts';
 import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 import { defineModule, type Services } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
@@ -17,15 +15,13 @@ import type { InformerChange } from '../../lib/informer/index.ts';
 import { createHostLists } from './begin/ask-surroundings.ts';
 import { createCommandSender } from './commands/command-sender.ts';
 import type { CommandSender } from './commands/command.ts';
-import { createArgumentPool, createKeepArgs } from './commands/run-arguments.ts';
+import { createKeepArgs } from './commands/run-arguments.ts';
 import { abandon } from './deletion.ts';
 import type { DriveDeps } from './drive/drive.ts';
-import { createHeapTurns } from './heap-turns.ts';
 import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informers.ts';
-import { fleetRunLimits } from './limits.ts';
+import { createPools, type Pools } from './pools.ts';
 import { createFleetRunReconcile } from './reconcile.ts';
 import type { RecordStore } from './record/record-parts.ts';
-import { HeapRoom } from './view/heap-room.ts';
 import { createNewsReader } from './view/news-reader.ts';
 import { OpenViews } from './view/open-views.ts';
 import { serveOpenRecords } from './view/serve-records.ts';
@@ -37,8 +33,8 @@ export const fleetRunModule = defineModule({
   reconcile(context) {
     const { kube, clock, logger, events, facts, tenants, readTenant, bus, informers, whileLeading } = context;
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
-    const records: RecordStore = { store: createConfigMapStore(kube), heapTurns: createHeapTurns(clock) };
-    const pools = poolsOf(context);
+    const pools = createPools(context);
+    const records: RecordStore = { store: createConfigMapStore(kube), heapTurns: pools.heapTurns };
     const views = viewsOf(context, records, pools);
     const leaving = new Map<string, number>();
     // A process that no longer leads has an outdated view of a run.
@@ -91,21 +87,6 @@ function viewsOf(
     wake,
   });
 }
-
-/** Pools that all runs share. */
-function poolsOf({ clock, metrics }: Pick<Services, 'clock' | 'metrics'>) {
-  const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.longestWaitMs });
-  const rooms = new HeapRoom(clock);
-  const onTheWay = createArgumentPool(clock);
-  const outputs = createFairPool({ size: fleetRunLimits.outputBytes, clock });
-  const launches = poolOf(fleetRunLimits.launches);
-  const cancels = poolOf(fleetRunLimits.cancels);
-  const bytes = { ...rooms.pools, 'output of fleet runs': outputs, 'arguments on their way': onTheWay };
-  watchPools(metrics.registry, { bytes, places: { 'commands of fleet runs': launches, cancellations: cancels } });
-  return { rooms, onTheWay, outputs, launches, cancels };
-}
-
-type Pools = ReturnType<typeof poolsOf>;
 
 function driveOf(
   { bus, clock }: Pick<Services, 'bus' | 'clock'>,
