@@ -102,7 +102,7 @@ export const memoryTable = {
     place: 'heap',
     pools: { api: 1 },
     holds:
-      'large pages of `web.fetch` and `web.search`, large answers of registered tools, and large objects that other tools read',
+      'pages of `web.fetch` and `web.search`, answers of registered tools, and large objects that other tools read, from 32 KiB on',
   },
   'arguments of tool calls': {
     share: 0.02,
@@ -153,7 +153,8 @@ export const memoryTable = {
     share: 0.122,
     place: 'heap',
     pools: { gateway: 1 },
-    holds: 'large answers of upstreams of registered tools, and values that calls keep of answers of any size',
+    holds:
+      'answers of upstreams of registered tools, from 32 KiB on, and values that calls keep of answers of any size',
   },
   'sessions of registered tools': {
     share: 0.004,

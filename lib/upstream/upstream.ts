@@ -17,8 +17,8 @@ export interface UpstreamRequest {
   readonly allowedNetworks: readonly string[];
   /** Bytes of the response when it is unpacked. */
   readonly responseBytes: number;
-  /** Called for a response of more than a mebibyte, before more of it is read: makes room for it. */
-  readonly grow?: () => Promise<void>;
+  /** Called before so many bytes of the response are held: makes room for them. */
+  readonly grow?: (bytes: number) => Promise<void>;
   /** Ends the attempt; its reason is a `TimeoutError` where the time is up. */
   readonly signal: AbortSignal;
 }

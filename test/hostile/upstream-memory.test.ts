@@ -11,6 +11,7 @@ import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { collectGarbage } from '../../lib/process/collect-garbage.ts';
 import { answerLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { type AnswerRoom, createAnswerRoom, memoryOf, type Taken } from '../../lib/tools/web/answer-room.ts';
+import { mediumBytes } from '../../lib/tools/web/read-response.ts';
 import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 
@@ -65,8 +66,8 @@ function notedRoom(): AnswerRoom {
       let isTaken = false;
       const note = (text: string): void => void (isTaken && log.push(`${number} ${text}`));
       return {
-        async grow() {
-          if (isTaken) return;
+        async grow(bytes = Number.POSITIVE_INFINITY) {
+          if (isTaken || bytes <= mediumBytes) return;
           isTaken = true;
           note(`${tenant} takes ${cost}`);
         },
@@ -183,9 +184,9 @@ function countedRoom(): { readonly room: AnswerRoom; readonly used: () => number
   const of: AnswerRoom['of'] = (answer) => {
     const taken = pool.of(answer);
     const counted: Taken = {
-      async grow() {
-        await taken.grow();
-        held.set(counted, Math.max(held.get(counted) ?? 0, answer.cost));
+      async grow(bytes = Number.POSITIVE_INFINITY) {
+        await taken.grow(bytes);
+        held.set(counted, Math.max(held.get(counted) ?? 0, bytes > mediumBytes ? answer.cost : bytes));
       },
       async hold(cost) {
         await taken.hold(cost);
@@ -245,7 +246,7 @@ it('twelve chains of one tenant, each with a large response and a slow step, lea
   const hostile = Array.from({ length: 12 }, () =>
     call({ room, fields: lets, signal: over.signal }, ['nested', 'slow']).catch(() => undefined),
   );
-  await untilSlow(4);
+  await untilSlow(3);
   expect(await call({ room, tenant: 'globex', fields: lets }, ['nested', 'small'])).toMatchObject({
     kind: 'completed',
   });

@@ -1,11 +1,12 @@
 import { limits } from '../../../crds/limits.ts';
 import type { Clock } from '../../clock.ts';
-import { createFairPool, type PoolPart } from '../../fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../../fair-pool.ts';
 import { bytesOf } from '../../memory-budget/index.ts';
+import { mediumBytes } from './read-response.ts';
 
-/** Memory of one process for the large answers that it reads, with shares for tenants. Small ones need none. */
+/** Memory of one process for the answers that it reads, with shares for tenants. Small ones need none. */
 export interface AnswerRoom {
-  /** Room for one answer of `cost` bytes of memory, which is taken when the answer turns out to be large. */
+  /** Room for one answer of `cost` bytes of memory at most, which is taken when the answer turns out to be large. */
   of(answer: Answer): Taken;
 }
 
@@ -19,10 +20,11 @@ interface Answer {
 /** Given back at the end of its scope: when the answer is read, parsed and cut. */
 export interface Taken extends Disposable {
   /**
-   * Takes the room once, however often it is called; the sender waits meanwhile.
+   * Takes room for so many bytes as they come, before they are held; the sender waits meanwhile. A body of up to 32 KiB needs none.
+   * Beyond a mebibyte, and without a number, it is that of the largest answer, once.
    * @throws AppError `Overloaded`, or the reason of the signal.
    */
-  readonly grow: () => Promise<void>;
+  readonly grow: (bytes?: number) => Promise<void>;
   /**
    * Takes so many bytes of memory in all, whether it has some or none, for the values that are made next.
    * @throws AppError `Overloaded`, or the reason of the signal; then it has none.
@@ -53,25 +55,91 @@ export const createLargeAnswers = (clock: Clock): AnswerRoom =>
 /** A little longer than the gateway gives a call. */
 export const longestCallMs = limits.toolCallSeconds * 1_000 + 10_000;
 
+/** Bytes of a body that are held without room. */
+const freeBytes = 32 * 1_024;
+
+/** The part of a room for bodies of up to a mebibyte, as they come. The rest has room for two of the largest answers in the gateway. */
+const beginningsPart = 1 / 8;
+
+/** Bytes of a room of `size` bytes for answers that are counted as a whole. */
+export const wholeBytes = (size: number): number => size - Math.floor(size * beginningsPart);
+
 export function createAnswerRoom(options: RoomOptions): AnswerRoom {
-  const pool = createFairPool(options);
-  return {
-    of(answer) {
-      let place: PoolPart | undefined;
-      return {
-        async grow() {
-          place ??= await pool.enter(answer);
-        },
-        async hold(cost) {
-          if (place?.growTo(Math.min(cost, pool.share)) === true) return;
-          // It waits with nothing: two that wait for each other would have no end.
-          place?.leave();
-          place = undefined;
-          place = await pool.enter({ ...answer, cost });
-        },
-        keep: (cost) => place?.shrinkTo(cost),
-        [Symbol.dispose]: () => place?.leave(),
-      };
-    },
+  const size = wholeBytes(options.size);
+  const pools = {
+    beginnings: createFairPool({ ...options, size: options.size - size }),
+    whole: createFairPool({ ...options, size }),
   };
+  return { of: (answer) => new HeldAnswer(pools, answer) };
+}
+
+interface Pools {
+  readonly beginnings: FairPool;
+  readonly whole: FairPool;
+}
+
+/**
+ * An answer that begins holds what it has got. It waits for the room of the largest answer, and none that has this waits for
+ * the place of a beginning: so both waits have an end (ADR 0171).
+ */
+class HeldAnswer implements Taken {
+  readonly #pools: Pools;
+  readonly #answer: Answer;
+  #begun: PoolPart | undefined;
+  #place: PoolPart | undefined;
+  /** Beside `#place`, which is then for the bytes alone. */
+  #values: PoolPart | undefined;
+
+  constructor(pools: Pools, answer: Answer) {
+    this.#pools = pools;
+    this.#answer = answer;
+  }
+
+  readonly grow = async (bytes: number = Number.POSITIVE_INFINITY): Promise<void> => {
+    if (bytes <= freeBytes || this.#place !== undefined) return;
+    if (bytes <= mediumBytes && (await this.#begin(bytes))) return;
+    this.#place = await this.#pools.whole.enter(this.#answer);
+    this.#endBeginning();
+  };
+
+  async hold(cost: number): Promise<void> {
+    const { whole } = this.#pools;
+    const wanted = Math.min(cost, whole.share);
+    if (this.#place === undefined) {
+      this.#place = await whole.enter({ ...this.#answer, cost: wanted });
+    } else if (!this.#place.growTo(wanted)) {
+      // The bytes are there while it waits. Two that waited with more than those would wait for each other.
+      this.#place.shrinkTo(this.#bytes);
+      this.#values = await whole.enter({ ...this.#answer, cost: wanted - this.#bytes });
+    }
+  }
+
+  keep(cost: number): void {
+    this.#endBeginning();
+    if (this.#values !== undefined) this.#values.shrinkTo(Math.max(0, cost - this.#bytes));
+    this.#place?.shrinkTo(cost);
+  }
+
+  [Symbol.dispose](): void {
+    this.#endBeginning();
+    this.#place?.leave();
+    this.#values?.leave();
+  }
+
+  /** The bytes of the largest answer, as they came. */
+  get #bytes(): number {
+    return Math.floor(this.#answer.cost / memoryOf(1));
+  }
+
+  /** False where there is no room to go on: the room of the largest answer has an end of its own. */
+  async #begin(bytes: number): Promise<boolean> {
+    if (this.#begun !== undefined) return this.#begun.growTo(bytes);
+    this.#begun = await this.#pools.beginnings.enter({ ...this.#answer, cost: bytes });
+    return true;
+  }
+
+  #endBeginning(): void {
+    this.#begun?.leave();
+    this.#begun = undefined;
+  }
 }

@@ -21,8 +21,8 @@ interface PageRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
-  /** Takes room for a large body. */
-  readonly grow: () => Promise<void>;
+  /** Takes room for so many bytes of the body. */
+  readonly grow: (bytes: number) => Promise<void>;
 }
 
 export interface FetchedPage {

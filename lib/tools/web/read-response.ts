@@ -6,6 +6,9 @@ import { AppError } from '../../errors.ts';
 /** Bytes of a body when it is unpacked (requirements AMB-141). */
 export const bodyBytes = 10 * 1_024 * 1_024;
 
+/** Bytes of a body up to which its room grows with it. A larger one has room for all that it may have. */
+export const mediumBytes = 1_024 * 1_024;
+
 export const acceptedCodings = 'gzip, deflate, br';
 
 const decoders: Readonly<Record<string, () => Transform>> = {
@@ -15,13 +18,10 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** A body of so many bytes is read without room for it. */
-const smallBytes = 1_024 * 1_024;
-
 interface Bounds {
   readonly most?: number;
-  /** Called for a body that is larger than a mebibyte, before more of it is read. */
-  readonly grow?: () => Promise<void>;
+  /** Called before so many bytes are held: the sender waits meanwhile. */
+  readonly grow?: (bytes: number) => Promise<void>;
 }
 
 /**
@@ -30,16 +30,28 @@ interface Bounds {
  */
 export async function unpackedBody(body: Readable, coding: string, bounds: Bounds = {}): Promise<Buffer> {
   const { most = bodyBytes, grow } = bounds;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of unpacked(body, coding.trim().toLowerCase())) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > most) throw tooLarge(most);
-    chunks.push(chunk as Buffer);
-    if (bytes > smallBytes) await grow?.();
+  let [held, bytes] = [Buffer.alloc(0), 0];
+  for await (const piece of unpacked(body, coding.trim().toLowerCase())) {
+    // A sender of many small pieces would make an object of each of them, which takes 200 bytes.
+    const chunk = piece as Buffer;
+    const needed = bytes + chunk.length;
+    if (needed > most) throw tooLarge(most);
+    if (needed > held.length) {
+      const size = sizeFor(needed, 2 * held.length, most);
+      await grow?.(size);
+      const larger = Buffer.allocUnsafeSlow(size);
+      held.copy(larger, 0, 0, bytes);
+      held = larger;
+    }
+    held.set(chunk, bytes);
+    bytes = needed;
   }
-  return Buffer.concat(chunks);
+  return held.subarray(0, bytes);
 }
+
+/** A body that fits into a mebibyte asks for no more. */
+const sizeFor = (needed: number, wanted: number, most: number): number =>
+  Math.max(needed, Math.min(wanted, needed > mediumBytes ? most : mediumBytes));
 
 function unpacked(body: Readable, coding: string): Readable {
   if (coding === '' || coding === 'identity') return body;

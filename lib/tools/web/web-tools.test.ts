@@ -435,7 +435,7 @@ describe('large pages', () => {
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
       permittedNetworks: ['127.0.0.0/8'],
       // Room for four pages, of which three are one tenant's share while another one asks.
-      room: createAnswerRoom({ clock: systemClock, size: 4 * memoryOf(bodyBytes) }),
+      room: createAnswerRoom({ clock: systemClock, size: 5 * memoryOf(bodyBytes) }),
     });
     const run = tools['web.fetch'];
     const fetch = async (tenant: string, path: string): Promise<number> => {
