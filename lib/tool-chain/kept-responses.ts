@@ -20,8 +20,8 @@ interface Kept {
 const nothing: Kept = { held: undefined, cost: 0, extracted: 0 };
 
 /**
- * What one call keeps of its responses. The values of the last one are the result so far; of those before it only what
- * extractors took is left, until the call ends.
+ * Keeps the responses of one call until it ends. The values of the last response are the result so far. It keeps only
+ * the values that extractors took of each earlier response.
  */
 export class KeptResponses implements Disposable {
   #result = nothing;

@@ -43,6 +43,19 @@ function problemOf(page: string, target: string): string | undefined {
   return `${target}: no such heading`;
 }
 
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  .toString()
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(resolve(root, path)));
+const folders = new Set(files.flatMap((path) => (path.includes('/') ? [path.slice(0, path.indexOf('/'))] : [])));
+/** Every end of the path of a file: a page may leave out the folders that its table names. */
+const ends = new Set(files.flatMap((path) => path.split('/').map((_, index, parts) => parts.slice(index).join('/'))));
+
+/** The names in code that are paths of this project: below one of its folders, or a source file. */
+const isPath = (code: string): boolean =>
+  /^[\w.-]+(?:\/[\w.-]+)*\/?$/.test(code) &&
+  ((code.includes('/') && folders.has(code.slice(0, code.indexOf('/')))) || /[\w-]\.(?:ts|go|proto)$/.test(code));
+
 describe('every link leads somewhere', () => {
   it('there are pages', () => expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/operating.md'])));
 
@@ -51,5 +64,16 @@ describe('every link leads somewhere', () => {
     const inline = [...text.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = '']) => target);
     const named = [...text.matchAll(/^\[[^\]]+\]: +(\S+)/gm)].map(([, target = '']) => target);
     expect([...inline, ...named].map((target) => problemOf(page, target)).filter(Boolean)).toEqual([]);
+  });
+});
+
+describe('every path in code exists', () => {
+  // Decisions and the change log name what was.
+  const current = pages.filter((path) => !/^(docs\/adr\/|CHANGELOG)/.test(path));
+
+  it.each(current)('%s', (page) => {
+    const text = readFileSync(resolve(root, page), 'utf8').replaceAll(/^```[^\n]*\n.*?^```/gms, '');
+    const paths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter(isPath);
+    expect(paths.filter((path) => !existsSync(resolve(root, path)) && !ends.has(path))).toEqual([]);
   });
 });

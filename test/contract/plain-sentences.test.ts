@@ -55,7 +55,7 @@ describe('pages, and descriptions of fields and operations', () => {
 });
 
 describe('comments', () => {
-  const comment = /^\s*(?:\/\*\*|\*|\/\/)\s+(.*)$/gm;
+  const comment = /^\s*(?:\/\*\*|\*|\/\/)[ \t]+(.*)$/gm;
   const comments = listed('*.ts')
     .filter((path) => !path.includes('/generated/'))
     .flatMap((path) => [...read(path).matchAll(comment)].map(([, text = '']) => ({ path, text })));

@@ -294,8 +294,8 @@ export class RunView {
   }
 
   /**
-   * What the cancellation met; undefined where none was taken up, or that is not known yet: a process that takes a run over finds
-   * out first which commands had left.
+   * The counts of the cancellation. They are undefined where none was taken up. They are also undefined while a process
+   * that takes a run over still finds out which commands had left.
    */
   get cancellation(): Cancellation | undefined {
     if (this.#endedBefore === undefined || this.#cancellation === undefined) return this.#cancellation;
