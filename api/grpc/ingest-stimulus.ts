@@ -11,7 +11,7 @@ import type {
   IngestStimulusRequest,
   IngestStimulusResponse,
 } from '../../proto/generated/windlass/runtime/v1/runtime.ts';
-import { contentOfText, type Ingest, IngestError, type IngestOutcome } from '../ingest/index.ts';
+import { contentOfText, type Ingest, IngestError, type IngestOutcome, TooManyQuestionsError } from '../ingest/index.ts';
 import { submitStimulus } from '../routes/stimuli/contract.ts';
 
 export interface IngestStimulusDeps {
@@ -44,7 +44,8 @@ const originalKey = 'original-stimulus-id';
 /** The failure of a stimulus that does not run, with the specification's word for it beside the status. */
 export function ingestFailure(error: unknown): unknown {
   if (error instanceof IngestError) return refusal(error);
-  if (hasReason(error, 'ContentTooLarge')) return new GrpcError(error.code, error.message);
+  const isPlain = hasReason(error, 'ContentTooLarge') || error instanceof TooManyQuestionsError;
+  if (isPlain) return new GrpcError(error.code, error.message);
   return error;
 }
 

@@ -8,12 +8,14 @@ export interface ClassifyRequest {
   readonly namespace: string;
   /** Name or uid of the Agent. */
   readonly routerAgent: string;
+  /** Called when nothing more of the stimulus is looked at: the question is made, and its answer may take long. */
+  readonly onAsked?: () => void;
 }
 
 /**
  * Stage 2 of routing: lets an agent choose a workflow. Ends within a time limit of its own. An AppError with the reason
  * `ClassificationFailed` is the verdict; its message is published, so it holds neither content nor secrets. Anything else
- * that it throws is trouble of ours.
+ * that it throws is trouble of ours, such as AppError `unavailable` with the reason `Overloaded` for a tenant with too many questions.
  */
 export interface Classifier {
   classify(request: ClassifyRequest, signal?: AbortSignal): Promise<Classification>;

@@ -9,6 +9,7 @@ import type { Executions, Workflows } from '../cluster/index.ts';
 import type { Classifier } from './classifier.ts';
 import { assertFits } from './content.ts';
 import type { Deliveries, Remembered, Signed } from './deliveries.ts';
+import { HeldStimulus } from './held-stimulus.ts';
 import type { Ingest, Ingested, Submission } from './ingest.ts';
 import { IngestError } from './ingest-error.ts';
 import { withoutCredentials } from './keep-headers.ts';
@@ -18,6 +19,7 @@ import { routeStimulus, routingInterrupted, startsNothing } from './route-stimul
 import type { Destination, RoutingTable } from './routing-table.ts';
 import type { Settler } from './settler.ts';
 import { assertStarts, createExecution, outcomeUnknown, planOf } from './start-execution.ts';
+import { createWaitingStimuli, type WaitingStimuli } from './waiting-stimuli.ts';
 import { stimulusReceived, stimulusRejected } from '../../lib/stimulus/stimulus-events.ts';
 
 interface IngestDeps {
@@ -50,21 +52,28 @@ interface IngestDeps {
  * that dies on the way leaves a reservation, and under it an execution or none. The sender's next attempt finds out
  * which, for the execution's name follows from the stimulus that is reserved.
  */
-export function createIngest(deps: IngestDeps): Ingest {
-  return async (submission) => {
-    const { source, content } = submission;
-    const destination = await deps.table.find(source.name, submission.tenant);
-    const stimulus = stimulusOf(deps, submission);
-    assertFits(Buffer.byteLength(JSON.stringify(content)));
-    if (await isRefused(deps, submission, destination)) await routeStimulus(deps, stimulus, destination);
-    const { hold, remembered } = await admit(deps, submission, destination, stimulus);
-    return advance(deps, {
-      stimulus: hold === undefined ? stimulus : { ...stimulus, id: hold.stimulusId },
-      destination,
-      hold,
-      remembered,
-    });
-  };
+export function createIngest(given: IngestDeps): Ingest {
+  const deps = { ...given, waits: createWaitingStimuli(given.clock) };
+  // Nothing but the stimulus has the content from here on, so that it can be let go.
+  return ({ content, headers, receivedAt, ...order }) =>
+    takeIn(deps, order, stimulusOf(deps, { content, headers, receivedAt, ...order }));
+}
+
+interface Deps extends IngestDeps {
+  readonly waits: WaitingStimuli;
+}
+
+/** A submission without what its stimulus has. */
+type Order = Omit<Submission, 'content' | 'headers' | 'receivedAt'>;
+
+async function takeIn(deps: Deps, order: Order, stimulus: HeldStimulus): Promise<Ingested> {
+  const { source, tenant, memory } = order;
+  const destination = await deps.table.find(source.name, tenant);
+  assertFits(Buffer.byteLength(JSON.stringify(stimulus.content)));
+  if (await isRefused(deps, order, destination)) await routeStimulus(deps, stimulus, destination);
+  const { hold, remembered } = await admit(deps, order, destination, stimulus);
+  const named = hold === undefined ? stimulus : stimulus.named(hold.stimulusId);
+  return advance(deps, { stimulus: named, destination, hold, remembered, memory });
 }
 
 /** The reservations of a submission, which its refusal gives back. */
@@ -75,32 +84,32 @@ interface Taken {
   readonly remembered: Remembered | undefined;
 }
 
-interface Work extends Taken {
-  readonly stimulus: Stimulus;
+interface Work extends Taken, Pick<Submission, 'memory'> {
+  readonly stimulus: HeldStimulus;
   readonly destination: Destination;
 }
 
-function stimulusOf({ newStimulusId }: IngestDeps, submission: Submission): Stimulus {
+function stimulusOf({ newStimulusId }: IngestDeps, submission: Submission): HeldStimulus {
   const { source, content, idempotencyKey, headers, receivedAt } = submission;
-  return {
+  return new HeldStimulus({
     id: newStimulusId(),
     source,
     content,
     idempotencyKey,
     headers: withoutCredentials(headers),
     receivedAt: new Date(receivedAt).toISOString(),
-  };
+  });
 }
 
 /** Whether it is refused before it takes a key. A key that is taken makes it a duplicate, whatever became of its route. */
-async function isRefused(deps: IngestDeps, submission: Submission, destination: Destination): Promise<boolean> {
+async function isRefused(deps: IngestDeps, submission: Order, destination: Destination): Promise<boolean> {
   if (!(await startsNothing(deps, destination))) return false;
   const key = keyOf(submission, destination);
   return key === undefined || !(await deps.reservations.isTaken(key));
 }
 
 /** A tenant that is not set up has no routes: nothing will run, so nothing can run twice. */
-function keyOf({ idempotencyKey, source }: Submission, { tenant, namespace }: Destination): string | undefined {
+function keyOf({ idempotencyKey, source }: Order, { tenant, namespace }: Destination): string | undefined {
   if (idempotencyKey === undefined || namespace === undefined) return undefined;
   return reservationKey(tenant, source.name, idempotencyKey);
 }
@@ -108,7 +117,7 @@ function keyOf({ idempotencyKey, source }: Submission, { tenant, namespace }: De
 /** Both at once: each is a question to the store. A key that was taken for a replay is given back. */
 async function admit(
   deps: IngestDeps,
-  submission: Submission,
+  submission: Order,
   destination: Destination,
   stimulus: Stimulus,
 ): Promise<Taken> {
@@ -147,7 +156,7 @@ async function acceptAgain(
 
 async function reserve(
   { reservations, events, clock }: IngestDeps,
-  submission: Submission,
+  submission: Order,
   destination: Destination,
   { id }: Stimulus,
 ): Promise<Hold | undefined> {
@@ -162,7 +171,7 @@ async function reserve(
   throw new IngestError('idempotent_duplicate', 'a stimulus with this key was accepted before', { originalStimulusId });
 }
 
-async function advance(deps: IngestDeps, work: Work): Promise<Ingested> {
+async function advance(deps: Deps, work: Work): Promise<Ingested> {
   const { stimulus, destination } = work;
   const { clock, events, logger, settler } = deps;
   const time = new Date(clock.now()).toISOString();
@@ -183,9 +192,12 @@ async function advance(deps: IngestDeps, work: Work): Promise<Ingested> {
   }
 }
 
-async function start(deps: IngestDeps, { stimulus, destination, hold }: Work) {
-  const { namespace } = destination;
-  const { workflow, name: workflowName } = await routeStimulus(deps, stimulus, destination);
+async function start(deps: Deps, { stimulus, destination, hold, memory }: Work) {
+  const { namespace, tenant } = destination;
+  using wait = deps.waits.of(stimulus, tenant, memory);
+  const letGo = (): void => wait.letGo();
+  const { workflow, name: workflowName } = await routeStimulus(deps, stimulus, destination, letGo);
+  await wait.takeBack();
   if (namespace === undefined) throw new IngestError('workflow_error', 'the tenant has no namespace');
   const reservation = hold === undefined ? {} : { reservation: hold.key };
   const plan = planOf({ stimulus, namespace, workflow, workflowName, ...reservation });

@@ -21,6 +21,16 @@ export interface Submission {
   readonly receivedAt: number;
   /** The sender is gone: what has not been decided yet need not be. */
   readonly signal?: AbortSignal;
+  /** Memory of the transport that counts for the content. Absent: none does. */
+  readonly memory?: ContentMemory;
+}
+
+/** Memory that a transport keeps and counts for a content, while others could use it. */
+export interface ContentMemory {
+  /** The content is kept elsewhere, and counted there. */
+  letGo(): void;
+  /** Waits until the values of the content may take so many bytes again. @throws HttpError 503 where there is no room for long. */
+  reserve(bytes: number): Promise<void>;
 }
 
 /** Outcome of an accepted stimulus. */

@@ -5,10 +5,11 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError, hasReason } from '../../lib/errors.ts';
 import type { RejectionReason, Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Workflows } from '../cluster/workflows.ts';
-import type { Classifier } from './classifier.ts';
+import type { Classifier, ClassifyRequest } from './classifier.ts';
 import { type ClassifiedDecision, decideClassified, decideRoute } from './decide-route.ts';
 import { IngestError } from './ingest-error.ts';
 import type { Destination } from './routing-table.ts';
+import { TooManyQuestionsError } from './too-many-questions.ts';
 import {
   classificationFailed,
   type Occasion,
@@ -46,12 +47,13 @@ export async function routeStimulus(
   deps: RouteStimulusDeps,
   stimulus: Stimulus,
   destination: Destination,
+  onAsked?: () => void,
 ): Promise<ChosenWorkflow> {
   const { clock, events } = deps;
   const { tenant, routing } = destination;
   const occasion = (): Occasion => ({ stimulusId: stimulus.id, tenant, time: new Date(clock.now()).toISOString() });
   const first = decideRoute(routing);
-  const decision = first.kind === 'classify' ? await classify(deps, stimulus, destination, first) : first;
+  const decision = first.kind === 'classify' ? await classify(deps, { stimulus, onAsked }, destination, first) : first;
   if (decision.kind === 'failed') {
     events.raise(classificationFailed(occasion(), decision.error));
     throw new IngestError('classification_failed', decision.error);
@@ -79,14 +81,16 @@ const nameShown = 128;
 
 async function classify(
   { classifier }: RouteStimulusDeps,
-  stimulus: Stimulus,
+  asked: Pick<ClassifyRequest, 'stimulus' | 'onAsked'>,
   { tenant, namespace = '' }: Destination,
   { routerAgent, threshold }: { readonly routerAgent: string; readonly threshold: number },
 ): Promise<ClassifiedDecision> {
   if (classifier === undefined) return { kind: 'failed', error: 'router agents cannot run in this version' };
   try {
-    return decideClassified(await classifier.classify({ stimulus, tenant, namespace, routerAgent }), threshold);
+    const question = { ...asked, tenant, namespace, routerAgent };
+    return decideClassified(await classifier.classify(question), threshold);
   } catch (error) {
+    if (error instanceof TooManyQuestionsError) throw error;
     if (isOfAgent(error)) return { kind: 'failed', error: error.message };
     const message = 'the router agent cannot be asked at the moment; try again';
     throw new AppError('unavailable', message, { reason: routingInterrupted, cause: error });

@@ -6,6 +6,7 @@ import type { ListedWorkflow } from '../../lib/workflow-lookup/index.ts';
 import { unlessBeingDeleted } from '../../lib/being-deleted.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
@@ -14,6 +15,7 @@ import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Cluster } from '../cluster/index.ts';
 import type { Classifier, ClassifyRequest } from './classifier.ts';
 import type { Classification } from './decide-route.ts';
+import { TooManyQuestionsError } from './too-many-questions.ts';
 
 interface RouterAgentDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'mergePatch'>;
@@ -33,6 +35,8 @@ const bounds = {
   lookMs: 50,
   /** How long one who looks into a decision finds its execution. */
   keptSeconds: 60,
+  /** Questions of a replica at one time; one tenant has four fifths of them at most. */
+  questions: 128,
   descriptionLength: 500,
   /** The stimulus has at least so much of the input, in UTF-16 units; workflows, with their descriptions, the rest. */
   stimulusLength: 64_000,
@@ -45,22 +49,33 @@ const form =
 
 /**
  * Stage 2 of routing (spec 1 §3.2). An execution of the router agent, named after the stimulus, gets the content, the
- * headers and the tenant's workflows, and answers with a choice. It ends within 25 seconds.
+ * headers and the tenant's workflows, and answers with a choice. It ends within 25 seconds. A question has its place among those of
+ * its tenant until then, also where its sender hangs up: many senders of webhooks do so after 10 s.
  */
 export function createRouterAgent(deps: RouterAgentDeps): Classifier {
+  const questions = createFairPool({ size: bounds.questions, clock: deps.clock });
   return {
     async classify(request, signal) {
+      using place = questions.tryEnter({ tenant: request.tenant });
+      if (place === undefined) throw new TooManyQuestionsError();
       const agent = unlessBeingDeleted(await deps.cluster.agents.locate(request.tenant, request.routerAgent));
       if (agent === undefined) throw failed(`there is no agent ${request.routerAgent}`);
-      const execution = await startOnce(deps, request, agent);
-      const ended = await waitFor(deps, execution, signal);
+      const question = await startOnce(deps, request, agent);
+      const ended = await waitFor(deps, question, signal);
       if (ended === undefined) {
-        await cancel(deps, execution);
+        await cancel(deps, question);
         throw failed(`the router agent did not answer within ${bounds.waitMs / 1_000} s`);
       }
       return choiceOf(await resultOf(deps, ended), ended);
     },
   };
+}
+
+/** An execution that was asked for a choice: what is held of it while it runs. */
+interface Question {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
 }
 
 const failed = (message: string): AppError => new AppError('terminal', message, { reason: 'ClassificationFailed' });
@@ -69,31 +84,28 @@ const failed = (message: string): AppError => new AppError('terminal', message, 
  * A stimulus that is routed again after a replica died finds the execution that was made for it. That of another starter
  * is not taken for it: an admission policy keeps the mark of the starter to this API.
  */
-async function startOnce(deps: RouterAgentDeps, request: ClassifyRequest, agent: Agent): Promise<AgentExecution> {
+async function startOnce(deps: RouterAgentDeps, request: ClassifyRequest, agent: Agent): Promise<Question> {
   const { namespace, stimulus } = request;
   const name = `route-${stimulus.id}`;
   const wanted = executionOf(name, request, { agent, input: inputOf(deps, request) });
+  request.onAsked?.();
   const created = await createUnlessExists(deps.kube, agentExecutions, wanted);
   const execution = created ?? (await findObject(deps.kube, agentExecutions, { namespace, name }));
   if (execution === undefined) throw failed('the execution of the router agent was deleted');
   if (starterOf(execution) !== starterOf(wanted))
     throw failed(`another execution has the name of that of the router agent; delete AgentExecution ${name}`);
   deps.cluster.agentExecutions.remember(execution);
-  return execution;
+  return { name, namespace, uid: execution.metadata.uid ?? '' };
 }
 
 const starterOf = ({ metadata }: AgentExecution): string | undefined => metadata.annotations?.[annotations.startedBy];
 
-interface Question {
+interface Task {
   readonly agent: Agent;
   readonly input: string;
 }
 
-function executionOf(
-  name: string,
-  { namespace, stimulus }: ClassifyRequest,
-  { agent, input }: Question,
-): AgentExecution {
+function executionOf(name: string, { namespace, stimulus }: ClassifyRequest, { agent, input }: Task): AgentExecution {
   const { uid = '', name: agentName } = agent.metadata;
   return {
     apiVersion,
@@ -180,7 +192,7 @@ function cutTo(text: string, most: number): string {
 
 async function waitFor(
   { clock, current }: RouterAgentDeps,
-  { metadata: { uid = '' } }: AgentExecution,
+  { uid }: Question,
   signal: AbortSignal | undefined,
 ): Promise<AgentExecution | undefined> {
   const end = clock.steadyMs() + bounds.waitMs;
@@ -196,10 +208,7 @@ async function waitFor(
 const hasAnswer = (execution: AgentExecution): boolean => execution.spec.result !== undefined || finished(execution);
 
 /** It costs tokens for as long as it runs; where it cannot be cancelled, its own timeout ends it. */
-async function cancel(
-  { kube, clock }: RouterAgentDeps,
-  { metadata: { name, namespace = '' } }: AgentExecution,
-): Promise<void> {
+async function cancel({ kube, clock }: RouterAgentDeps, { name, namespace }: Question): Promise<void> {
   const patch = { spec: { cancel: { by: 'router', at: new Date(clock.now()).toISOString() } } };
   await kube.mergePatch(agentExecutions, { name, namespace }, patch).catch(() => undefined);
 }

@@ -42,17 +42,22 @@ export function createStimuliMetrics(registry: Registry): StimuliObserver {
 
 /** The same use case, with every outcome reported. */
 export function observeIngest(ingest: Ingest, observer: StimuliObserver): Ingest {
-  return async (submission) => {
+  return (submission) => {
     const { source, transport = source.kind } = submission;
-    try {
-      const ingested = await ingest(submission);
-      observer.ended(transport, 'routed');
-      return ingested;
-    } catch (error) {
-      observer.ended(transport, outcomeOf(error));
-      throw error;
-    }
+    return observed(ingest(submission), transport, observer);
   };
+}
+
+/** Holds no submission while it waits: a stimulus lets its content go. */
+async function observed<T>(outcome: Promise<T>, transport: Transport, observer: StimuliObserver): Promise<T> {
+  try {
+    const ingested = await outcome;
+    observer.ended(transport, 'routed');
+    return ingested;
+  } catch (error) {
+    observer.ended(transport, outcomeOf(error));
+    throw error;
+  }
 }
 
 function outcomeOf(error: unknown): CountedOutcome {

@@ -110,6 +110,12 @@ export const memoryTable = {
     pools: { api: 1 },
     holds: 'large arguments of tools that workflows call; one tenant has half of it at most',
   },
+  'stimuli that wait': {
+    share: 0.008,
+    place: 'heap',
+    pools: { api: 1 },
+    holds: 'contents of stimuli, as texts, that wait for a router agent',
+  },
   'agent definitions': { share: 0.015, place: 'heap', pools: { api: 1 }, holds: 'definitions of running agents' },
   'lists of registered tools': {
     share: 0.01,
@@ -118,7 +124,7 @@ export const memoryTable = {
     holds: 'lists of registered tools that agents were offered last',
   },
   'records of fleet runs': {
-    share: 0.03,
+    share: 0.022,
     place: 'heap',
     pools: { api: 1 },
     holds: 'parts of the records of fleet runs that event streams read',

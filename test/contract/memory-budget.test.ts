@@ -171,6 +171,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'api/agents/drivers/room-line.ts': 'given: room.ts',
   'api/agents/pods/pod-identity.ts': 'questions to the API server',
   'api/cluster/catch-up.ts': 'searches',
+  'api/ingest/router-agent.ts': 'questions to router agents',
   'api/ingest/settler.ts': 'stimuli',
   'api/routes/agent-pods/final-answer.ts': 'pages that are read, eight at once',
   'api/routes/archived.ts': 'records that are read, five at once',

@@ -5,6 +5,7 @@ import { json, type Reply } from '../../../lib/http/route.ts';
 import type { Ingested } from '../../ingest/ingest.ts';
 import { IngestError, type IngestOutcome } from '../../ingest/ingest-error.ts';
 import { ContestedKeyError } from '../../ingest/reservations.ts';
+import { TooManyQuestionsError } from '../../ingest/too-many-questions.ts';
 
 /** spec 1 §7.2. */
 const statuses: Readonly<Record<IngestOutcome, number>> = {
@@ -27,7 +28,7 @@ export async function answer(outcome: Promise<Ingested>): Promise<Reply> {
 
 function translated(error: unknown): unknown {
   if (error instanceof IngestError) return refusal(error);
-  if (error instanceof ContestedKeyError) return later(error);
+  if (error instanceof ContestedKeyError || error instanceof TooManyQuestionsError) return later(error);
   if (error instanceof ShareUsedError) return later(error, { status: 429, error: 'idempotency_share_used' });
   if (hasReason(error, 'ContentTooLarge')) {
     return new HttpError({ code: error.code, status: 413, error: 'payload_too_large', message: error.message });
@@ -46,7 +47,7 @@ function refusal({ code, outcome, originalStimulusId, details, message, cause }:
 
 /** Says when to try again, in whole seconds. */
 function later(
-  { code, message, retryAfterMs }: ContestedKeyError | ShareUsedError,
+  { code, message, retryAfterMs }: ContestedKeyError | ShareUsedError | TooManyQuestionsError,
   form: Pick<HttpErrorOptions, 'status' | 'error'> = {},
 ): HttpError {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));

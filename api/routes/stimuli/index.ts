@@ -33,6 +33,7 @@ function submit(ingest: Ingest, clock: Clock, request: SubmitRequest): Promise<R
       headers: headersOf(rawHeaders),
       receivedAt,
       signal,
+      memory: { letGo: () => request.dropBody(), reserve: (bytes) => request.reserve(bytes) },
     });
   return answer(submission());
 }

@@ -81,6 +81,7 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
       headers,
       receivedAt,
       signal,
+      memory: { letGo: () => request.dropBody(), reserve: (bytes) => request.reserve(bytes) },
     });
   return answer(submission());
 }

@@ -213,6 +213,7 @@ describe('a webhook that is authentic', () => {
         headers: expect.objectContaining({ 'x-event': 'push, tag', 'x-idempotency-key': 'd-1' }),
         receivedAt: expect.any(Number),
         signal: expect.any(AbortSignal),
+        memory: { letGo: expect.any(Function), reserve: expect.any(Function) },
       },
     ]);
     expect(submissions[0]?.receivedAt).toBeGreaterThanOrEqual(before);
