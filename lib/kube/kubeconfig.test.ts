@@ -145,6 +145,10 @@ describe('resolveContext', () => {
     'a missing user': { text: one.text.replace(/users:.*/, ''), want: /users has no 'u'/ },
     'no server': { text: config('{}', 'x: y'), want: /cluster 'c' has no server/ },
     'no YAML': { text: 'a: [', want: /\/k: not YAML/ },
+    'a list of thousands of levels': {
+      text: `a: ${'['.repeat(9_000)}${']'.repeat(9_000)}`,
+      want: /\/k: nested too deep/,
+    },
     'a list at the top': { text: '[]', want: /current-context is not set/ },
   };
   it.each(Object.entries(broken))('%s is named', (_, { text, context, want }) => {

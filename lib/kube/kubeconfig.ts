@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import { AppError } from '../errors.ts';
 
 interface KubeconfigCluster {
@@ -74,7 +74,9 @@ function parseFile(file: KubeconfigFile): Parsed {
   try {
     fields = parse(file.text, { schema: 'core' });
   } catch (cause) {
-    throw new AppError('invalid', `${file.path}: not YAML`, { reason: 'KubeconfigInvalid', cause });
+    const isDeep = cause instanceof YAMLParseError && cause.code === 'RESOURCE_EXHAUSTION';
+    const problem = isDeep ? 'nested too deep' : 'not YAML';
+    throw new AppError('invalid', `${file.path}: ${problem}`, { reason: 'KubeconfigInvalid', cause });
   }
   return { path: file.path, fields: isFields(fields) ? fields : {} };
 }
