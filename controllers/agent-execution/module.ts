@@ -3,12 +3,12 @@ import { agentOwnerOf } from '../../lib/archive/create-archive.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { agents as agentKind } from '../../lib/kinds.ts';
 import { keyOf } from '../../lib/kube/index.ts';
+import { createServerReads, verdictBounds } from '../../lib/server-reads.ts';
 import { agentInformer } from '../agent/informer.ts';
 import type { Archives } from '../archiving/archives.ts';
 import { archiving } from '../archiving/archiving.ts';
 import { defineModule, type ModuleContext } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
-import { createServerReads, verdictBounds } from '../../lib/server-reads.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
 import { podQuotaGate } from '../step-pods/own-pod.ts';
@@ -16,10 +16,10 @@ import { podSettings } from '../step-pods/settings.ts';
 import { ownerKey } from '../step-pods/step.ts';
 import { endingNamespaces, tenantInformer } from '../tenants.ts';
 import { volumeInformer } from '../volume/informers.ts';
-import { agentRecords } from './agent-records.ts';
+import { agentRecords } from './end/agent-records.ts';
+import { createRecordedEnd } from './end/recorded-end.ts';
 import { agentExecutionInformer } from './informer.ts';
 import { createAgentExecutionReconcile } from './reconcile.ts';
-import { createRecordedEnd } from './recorded-end.ts';
 
 const kind = 'AgentExecution';
 

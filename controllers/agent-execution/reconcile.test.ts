@@ -14,9 +14,9 @@ import { type Archives, noArchives } from '../archiving/archives.ts';
 import type { ArchiveFact } from '../archiving/decide-archiving.ts';
 import type { Fact } from '../runtime/facts.ts';
 import { createQuotaGate } from '../step-pods/quota-gate.ts';
+import type { RecordedEnd } from './end/recorded-end.ts';
 import { agentLimits } from './limits.ts';
 import { createAgentExecutionReconcile } from './reconcile.ts';
-import type { RecordedEnd } from './recorded-end.ts';
 
 const key = 'tenant-a/run';
 const start = Date.parse('2026-01-02T00:00:00Z');

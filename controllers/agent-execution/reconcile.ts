@@ -13,16 +13,13 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
 import { type KubeClient, keyOf, type Pod, pods } from '../../lib/kube/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
+import type { ServerReads } from '../../lib/server-reads.ts';
 import { askServer } from '../runtime/ask-server.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
-import type { ServerReads } from '../../lib/server-reads.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
-import { type AfterwardsDeps, afterwards, letGo } from './afterwards.ts';
-import { openNetworks } from './agent-network.ts';
-import { type AgentPodSettings, agentPodName } from './agent-pod.ts';
-import { askVolumes } from './confirm-missing.ts';
+import { findDefinition, isNew } from './begin/find-definition.ts';
 import {
   conversationWait,
   decideEnd,
@@ -33,13 +30,16 @@ import {
   type PodDecision,
   type Reasoned,
 } from './decide.ts';
-import { findDefinition, isNew } from './find-definition.ts';
+import { type AfterwardsDeps, afterwards, letGo } from './end/afterwards.ts';
+import { endByPod, lateOutcome, type RecordedEnd, withRecordedEnd } from './end/recorded-end.ts';
+import { withWaitingJudge } from './end/waiting-judge.ts';
 import { agentLimits } from './limits.ts';
-import { makePod, type Wait } from './make-pod.ts';
-import { isOfVolume, planPod } from './plan-pod.ts';
-import { endByPod, lateOutcome, type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
+import { openNetworks } from './pod/agent-network.ts';
+import { type AgentPodSettings, agentPodName } from './pod/agent-pod.ts';
+import { askVolumes } from './pod/ask-volumes.ts';
+import { makePod, type Wait } from './pod/make-pod.ts';
+import { isOfVolume, planPod } from './pod/plan-pod.ts';
 import { endedStatus, statusWith } from './status.ts';
-import { withWaitingJudge } from './waiting-judge.ts';
 
 interface AgentExecutionDeps extends AfterwardsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;

@@ -10,7 +10,7 @@ import { fits } from '../../api/routes/executions/list/page.ts';
 import { presentSummary } from '../../api/routes/executions/present.ts';
 import { readinessOf } from '../../api/routes/workflows/present.ts';
 import { ScriptRows } from '../../api/tools/script-rows.ts';
-import { isAgentThere, newerAgent } from '../../controllers/agent-execution/confirm-missing.ts';
+import { isAgentThere, newerAgent } from '../../controllers/agent-execution/begin/confirm-missing.ts';
 import { claimants } from '../../controllers/registered-tools/wakes.ts';
 import { createSecurityOf } from '../../gateway/lane/security-of.ts';
 import { createRegisteredSource } from '../../gateway/tools/registered-source.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import type { StepPlan } from '../step-pods/step.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { StepPlan } from '../../step-pods/step.ts';
 import { agentPodName, buildAgentPod } from './agent-pod.ts';
 
 const settings = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentSpec } from '../../crds/schema/agent.ts';
-import type { AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
-import type { Volume, VolumeStatus } from '../../crds/schema/volume.ts';
-import { anAgent } from '../../test/builders/agent-builder.ts';
+import type { AgentSpec } from '../../../crds/schema/agent.ts';
+import type { AgentExecution, AgentExecutionSpec } from '../../../crds/schema/agent-execution.ts';
+import type { Volume, VolumeStatus } from '../../../crds/schema/volume.ts';
+import { anAgent } from '../../../test/builders/agent-builder.ts';
 import { planPod } from './plan-pod.ts';
 
 const runtimes = [

@@ -1,11 +1,11 @@
-import type { AgentMount, AgentSpec } from '../../crds/schema/agent.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import type { Volume } from '../../crds/schema/volume.ts';
-import { modelAliasOf } from '../../lib/agent/model-alias.ts';
-import { badMount, mountsOf } from '../../lib/agent/mounts.ts';
-import type { NodeConfig } from '../../lib/node-config/index.ts';
-import type { StepPlan } from '../step-pods/step.ts';
-import type { Reasoned } from './decide.ts';
+import type { AgentMount, AgentSpec } from '../../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { Volume } from '../../../crds/schema/volume.ts';
+import { modelAliasOf } from '../../../lib/agent/model-alias.ts';
+import { badMount, mountsOf } from '../../../lib/agent/mounts.ts';
+import type { NodeConfig } from '../../../lib/node-config/index.ts';
+import type { StepPlan } from '../../step-pods/step.ts';
+import type { Reasoned } from '../decide.ts';
 
 /** Working folder of every agent's container. */
 export const workspace = '/workspace';

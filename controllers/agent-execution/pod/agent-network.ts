@@ -1,9 +1,9 @@
-import { apiVersion, labels } from '../../crds/labels.ts';
-import type { AgentSpec } from '../../crds/schema/agent.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import type { ListedNetwork, SecurityContextSpec } from '../../crds/schema/security-context.ts';
-import { readSecurityContext } from '../../lib/agent/security-context.ts';
-import { hasReason } from '../../lib/errors.ts';
+import { apiVersion, labels } from '../../../crds/labels.ts';
+import type { AgentSpec } from '../../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { ListedNetwork, SecurityContextSpec } from '../../../crds/schema/security-context.ts';
+import { readSecurityContext } from '../../../lib/agent/security-context.ts';
+import { hasReason } from '../../../lib/errors.ts';
 import {
   createOwn,
   findObject,
@@ -16,10 +16,10 @@ import {
   keyOf,
   type NetworkPolicy,
   networkPolicies,
-} from '../../lib/kube/index.ts';
-import type { QuotaGate } from '../step-pods/quota-gate.ts';
+} from '../../../lib/kube/index.ts';
+import type { QuotaGate } from '../../step-pods/quota-gate.ts';
+import type { Reasoned } from '../decide.ts';
 import { agentObjectName } from './agent-pod.ts';
-import type { Reasoned } from './decide.ts';
 import type { Wait } from './make-pod.ts';
 
 type OpenedNetwork =

@@ -1,12 +1,12 @@
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { writeAgentRecord } from '../../lib/archive/agent-record.ts';
-import { archiveLimits } from '../../lib/archive/limits.ts';
-import { agentRowOf } from '../../lib/archive/row.ts';
-import { busLimits, type TenantLogs } from '../../lib/bus/index.ts';
-import { logTenantOf } from '../../lib/conversation/place.ts';
-import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
-import type { RecordKind } from '../archiving/archives.ts';
-import type { TurnGate } from '../runtime/turn-gate.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { writeAgentRecord } from '../../../lib/archive/agent-record.ts';
+import { archiveLimits } from '../../../lib/archive/limits.ts';
+import { agentRowOf } from '../../../lib/archive/row.ts';
+import { busLimits, type TenantLogs } from '../../../lib/bus/index.ts';
+import { logTenantOf } from '../../../lib/conversation/place.ts';
+import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
+import type { RecordKind } from '../../archiving/archives.ts';
+import type { TurnGate } from '../../runtime/turn-gate.ts';
 
 interface AgentRecordsDeps {
   readonly logs: Pick<TenantLogs, 'read'>;

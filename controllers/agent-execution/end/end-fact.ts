@@ -1,5 +1,5 @@
-import type { AgentExecution, AgentExecutionStatus } from '../../crds/schema/agent-execution.ts';
-import type { Fact } from '../runtime/facts.ts';
+import type { AgentExecution, AgentExecutionStatus } from '../../../crds/schema/agent-execution.ts';
+import type { Fact } from '../../runtime/facts.ts';
 
 const copied = [
   'phase',

@@ -1,9 +1,9 @@
-import { agentIterationsMax } from '../../crds/schema/agent.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { judgedExecution, judgeExecutionName } from '../../lib/agent/judged-execution.ts';
-import { finished } from '../../lib/execution/finished.ts';
-import type { CacheReader } from '../../lib/informer/cache.ts';
-import type { End } from './decide.ts';
+import { agentIterationsMax } from '../../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { judgedExecution, judgeExecutionName } from '../../../lib/agent/judged-execution.ts';
+import { finished } from '../../../lib/execution/finished.ts';
+import type { CacheReader } from '../../../lib/informer/cache.ts';
+import type { End } from '../decide.ts';
 
 /** A `Timeout` with the wait of the agent that judges the answer, such as for a place in a full quota. */
 export function withWaitingJudge(

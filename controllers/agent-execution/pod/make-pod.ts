@@ -1,11 +1,11 @@
-import { labels } from '../../crds/labels.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import type { CacheReader } from '../../lib/informer/cache.ts';
-import { isForbidden, isQuotaExceeded, isQuotaUncounted, KubeError, type Pod } from '../../lib/kube/index.ts';
-import { rejectionOf } from '../step-pods/create-pod.ts';
-import { makeOwnPod, type OwnPodDeps } from '../step-pods/own-pod.ts';
+import { labels } from '../../../crds/labels.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { CacheReader } from '../../../lib/informer/cache.ts';
+import { isForbidden, isQuotaExceeded, isQuotaUncounted, KubeError, type Pod } from '../../../lib/kube/index.ts';
+import { rejectionOf } from '../../step-pods/create-pod.ts';
+import { makeOwnPod, type OwnPodDeps } from '../../step-pods/own-pod.ts';
+import type { Reasoned } from '../decide.ts';
 import { type AgentPodSettings, buildAgentPod } from './agent-pod.ts';
-import type { Reasoned } from './decide.ts';
 import type { AgentPodPlan } from './plan-pod.ts';
 
 interface MakePodDeps extends OwnPodDeps {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Agent } from '../../crds/schema/agent.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { globalNamespace } from '../../crds/labels.ts';
-import { createCache } from '../../lib/informer/cache.ts';
-import { KubeError } from '../../lib/kube/index.ts';
-import { revisionOf } from '../../lib/registration/revision.ts';
-import { anAgent } from '../../test/builders/agent-builder.ts';
+import { globalNamespace } from '../../../crds/labels.ts';
+import type { Agent } from '../../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { createCache } from '../../../lib/informer/cache.ts';
+import { KubeError } from '../../../lib/kube/index.ts';
+import { revisionOf } from '../../../lib/registration/revision.ts';
+import { anAgent } from '../../../test/builders/agent-builder.ts';
 import { findDefinition } from './find-definition.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');

@@ -1,15 +1,15 @@
-import type { AgentExecutionReason } from '../../crds/conditions.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { notConfiguredProblem } from '../../lib/bus/absent-bus.ts';
-import type { EventBus, TenantLogs } from '../../lib/bus/index.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { logTenantOf } from '../../lib/conversation/place.ts';
-import type { ConversationRecord } from '../../lib/conversation/record.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { createSilences } from '../../lib/silences.ts';
-import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
-import type { End, Reasoned } from './decide.ts';
-import { agentLimits } from './limits.ts';
+import type { AgentExecutionReason } from '../../../crds/conditions.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { notConfiguredProblem } from '../../../lib/bus/absent-bus.ts';
+import type { EventBus, TenantLogs } from '../../../lib/bus/index.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { logTenantOf } from '../../../lib/conversation/place.ts';
+import type { ConversationRecord } from '../../../lib/conversation/record.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { createSilences } from '../../../lib/silences.ts';
+import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
+import type { End, Reasoned } from '../decide.ts';
+import { agentLimits } from '../limits.ts';
 
 /** Whether the conversation of an execution has ended by itself, and when, RFC 3339. */
 type ConversationEnd =

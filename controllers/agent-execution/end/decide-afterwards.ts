@@ -1,6 +1,6 @@
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { isHeldForArchive } from '../archiving/archive-finalizer.ts';
-import { type ArchiveFact, type ArchiveStep, archiveSteps, removalOf } from '../archiving/decide-archiving.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { isHeldForArchive } from '../../archiving/archive-finalizer.ts';
+import { type ArchiveFact, type ArchiveStep, archiveSteps, removalOf } from '../../archiving/decide-archiving.ts';
 
 interface AfterwardsFacts {
   readonly now: number;

@@ -1,15 +1,15 @@
-import { readyOf } from '../../crds/ready.ts';
-import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { cachedAgent, type KnownAgents, mayBeHidden, meantAgent } from '../../lib/agent/find-agent.ts';
-import { judgeNameOf, noSuchJudge } from '../../lib/agent/judge-name.ts';
-import { type PinnedAgent, pinnedAgent } from '../../lib/agent/pinned-agent.ts';
-import { isBeingDeleted, unlessBeingDeleted } from '../../lib/being-deleted.ts';
-import { type RevisionReader, storedRevision } from '../../lib/registration/stored-version.ts';
-import type { ServerReads } from '../../lib/server-reads.ts';
+import { readyOf } from '../../../crds/ready.ts';
+import type { Agent, AgentSpec } from '../../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { cachedAgent, type KnownAgents, mayBeHidden, meantAgent } from '../../../lib/agent/find-agent.ts';
+import { judgeNameOf, noSuchJudge } from '../../../lib/agent/judge-name.ts';
+import { type PinnedAgent, pinnedAgent } from '../../../lib/agent/pinned-agent.ts';
+import { isBeingDeleted, unlessBeingDeleted } from '../../../lib/being-deleted.ts';
+import { type RevisionReader, storedRevision } from '../../../lib/registration/stored-version.ts';
+import type { ServerReads } from '../../../lib/server-reads.ts';
+import type { Reasoned } from '../decide.ts';
+import { agentLimits } from '../limits.ts';
 import { isAgentThere, newerAgent } from './confirm-missing.ts';
-import type { Reasoned } from './decide.ts';
-import { agentLimits } from './limits.ts';
 
 type Found =
   | { readonly kind: 'found'; readonly agent: PinnedAgent; readonly spec: AgentSpec }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { labels } from '../../crds/labels.ts';
-import type { AgentExecution, AgentExecutionStatus } from '../../crds/schema/agent-execution.ts';
-import { judgeExecutionName } from '../../lib/agent/judged-execution.ts';
-import { createCache } from '../../lib/informer/cache.ts';
-import { executionOf } from '../../test/agents/replica.ts';
-import type { End } from './decide.ts';
+import { labels } from '../../../crds/labels.ts';
+import type { AgentExecution, AgentExecutionStatus } from '../../../crds/schema/agent-execution.ts';
+import { judgeExecutionName } from '../../../lib/agent/judged-execution.ts';
+import { createCache } from '../../../lib/informer/cache.ts';
+import { executionOf } from '../../../test/agents/replica.ts';
+import type { End } from '../decide.ts';
 import { withWaitingJudge } from './waiting-judge.ts';
 
 const judged: AgentExecution = executionOf('judged');

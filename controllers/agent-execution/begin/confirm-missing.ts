@@ -1,12 +1,9 @@
-import { globalNamespace } from '../../crds/labels.ts';
-import type { Agent, AgentMount } from '../../crds/schema/agent.ts';
-import type { Volume } from '../../crds/schema/volume.ts';
-import { isUid } from '../../crds/uid.ts';
-import { isBeingDeleted, unlessBeingDeleted } from '../../lib/being-deleted.ts';
-import type { CacheReader } from '../../lib/informer/cache.ts';
-import { agents, volumes } from '../../lib/kinds.ts';
-import { findAgain, findObject, findWanted, type KubeClient } from '../../lib/kube/index.ts';
-import { askServer } from '../runtime/ask-server.ts';
+import { globalNamespace } from '../../../crds/labels.ts';
+import type { Agent } from '../../../crds/schema/agent.ts';
+import { isUid } from '../../../crds/uid.ts';
+import { isBeingDeleted, unlessBeingDeleted } from '../../../lib/being-deleted.ts';
+import { agents } from '../../../lib/kinds.ts';
+import { findAgain, findObject, findWanted, type KubeClient } from '../../../lib/kube/index.ts';
 
 type Reader = Pick<KubeClient, 'get' | 'list'>;
 
@@ -32,18 +29,4 @@ async function isIn(kube: Reader, namespace: string, nameOrUid: string): Promise
 export async function newerAgent(kube: Pick<Reader, 'get'>, known: Agent): Promise<Agent | undefined> {
   const latest = unlessBeingDeleted(await findAgain(kube, agents, known));
   return latest?.metadata.resourceVersion === known.metadata.resourceVersion ? undefined : latest;
-}
-
-/** The volumes of the mounts as the server has them, by name. */
-export async function askVolumes(
-  kube: Pick<Reader, 'get'>,
-  cache: Pick<CacheReader<Volume>, 'remember'>,
-  { namespace, mounts }: { readonly namespace: string; readonly mounts: readonly AgentMount[] },
-): Promise<ReadonlyMap<string, Volume>> {
-  const found = new Map<string, Volume>();
-  for (const { volume: name } of mounts) {
-    const volume = await askServer({ kube, resource: volumes, cache }, { namespace, name });
-    if (volume !== undefined) found.set(name, volume);
-  }
-  return found;
 }

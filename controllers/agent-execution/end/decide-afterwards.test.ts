@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { archiveFinalizer } from '../../crds/labels.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import type { ArchiveFact } from '../archiving/decide-archiving.ts';
+import { archiveFinalizer } from '../../../crds/labels.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { ArchiveFact } from '../../archiving/decide-archiving.ts';
 import { decideAfterwards } from './decide-afterwards.ts';
 
 const end = Date.parse('2026-01-02T00:00:00Z');

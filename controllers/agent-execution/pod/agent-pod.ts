@@ -1,11 +1,11 @@
-import { apiVersion, labels } from '../../crds/labels.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { shortHash } from '../../lib/ids.ts';
-import type { Container, Pod } from '../../lib/kube/index.ts';
-import { labelValue } from '../../lib/pod-slot.ts';
-import { agentAudience, agentServiceAccount } from '../../lib/tenant/names.ts';
-import { buildPod, type PodSettings } from '../step-pods/template.ts';
-import { agentLimits } from './limits.ts';
+import { apiVersion, labels } from '../../../crds/labels.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { shortHash } from '../../../lib/ids.ts';
+import type { Container, Pod } from '../../../lib/kube/index.ts';
+import { labelValue } from '../../../lib/pod-slot.ts';
+import { agentAudience, agentServiceAccount } from '../../../lib/tenant/names.ts';
+import { buildPod, type PodSettings } from '../../step-pods/template.ts';
+import { agentLimits } from '../limits.ts';
 import { type AgentPodPlan, workspace } from './plan-pod.ts';
 
 const tokenVolume = 'token';
