@@ -102,14 +102,8 @@ async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {
         }),
       },
     );
-    const { access_token: token, expires_in: life } = await oauth.processClientCredentialsResponse(
-      server,
-      client,
-      response,
-    );
-    if (!/^[\x21-\x7e]+$/.test(token) || token.length > credentialLimits.valueLength)
-      throw new Error('no usable token');
-    return { token, until: deps.clock.steadyMs() + lifeOf(life) * 1_000 };
+    const answer = await oauth.processClientCredentialsResponse(server, client, response);
+    return { token: bearerOf(answer), until: deps.clock.steadyMs() + lifeOf(answer.expires_in) * 1_000 };
   } catch (cause) {
     throw credentialFailed(
       `the token server of ${new URL(tokenUrl).host} gave no token: ${reasonOf(cause, status)}`,
@@ -118,9 +112,22 @@ async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {
   }
 }
 
+/** A token that no call can carry. The message holds nothing of it. */
+class UnusableToken extends Error {
+  override readonly name = 'UnusableToken';
+}
+
+/** A client does not use a token of a type that it does not know (RFC 6749 §7.1). @throws UnusableToken */
+function bearerOf({ access_token: token, token_type: type }: oauth.TokenEndpointResponse): string {
+  if (type !== 'bearer') throw new UnusableToken('its token is of another type than Bearer');
+  const most = credentialLimits.valueLength;
+  if (/^[\x21-\x7e]+$/.test(token) && token.length <= most) return token;
+  throw new UnusableToken(`its token must have 1 to ${most} visible ASCII characters`);
+}
+
 /** In words of ours: those of the library may quote what was sent, or what the server says. */
 function reasonOf(cause: unknown, status: number | undefined): string {
-  if (cause instanceof UpstreamError) return cause.message;
+  if (cause instanceof UpstreamError || cause instanceof UnusableToken) return cause.message;
   if (status !== undefined && status !== 200) return `it answered with status ${status}`;
   return 'its answer is none of the client credentials grant';
 }

@@ -2,7 +2,7 @@ import { type Dispatcher, request } from 'undici';
 import { AppError, messageOf } from '../../errors.ts';
 import { isDomainAllowed, isWebUrl } from '../domain-policy.ts';
 import type { AddressPolicy } from './address-policy.ts';
-import { acceptedCodings, unpackedBody, decodedText } from './read-response.ts';
+import { acceptedCodings, decodedText, unpackedBody } from './read-response.ts';
 import { assertHostPermitted } from './vetted-agent.ts';
 
 /** Redirects that are followed (design §13: each hop is looked at again). */

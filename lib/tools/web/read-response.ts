@@ -1,6 +1,6 @@
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream';
-import type { Transform, Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { AppError } from '../../errors.ts';
 
 /** Bytes of a body when it is unpacked (requirements AMB-141). */
