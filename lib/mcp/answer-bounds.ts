@@ -42,13 +42,13 @@ const code = {
  * Counts values as JSON has them, wherever they are. In a stream each line begins anew: no text of JSON continues over the end
  * of one.
  */
-export function answerBoundsFor({ isStream }: Pick<AnswerForm, 'isStream'>): LookAt {
+export function answerBoundsFor({ isStream }: Pick<AnswerForm, 'isStream'>, most: number = mcpLimits.values): LookAt {
   let [values, shallow, lines, depth] = [0, 0, 0, 0];
   let [isText, isEscaped, last, bytes] = [false, false, 0, 0];
   const value = (): void => {
     values += 1;
     if (depth <= mcpLimits.shallowLevels) shallow += 1;
-    if (values > mcpLimits.values) throw tooMuch(`${mcpLimits.values} values`);
+    if (values > most) throw tooMuch(`${most} values`);
     if (shallow > mcpLimits.shallowValues) throw tooMuch(`${mcpLimits.shallowValues} values near its top`);
   };
   const line = (byte: number): void => {

@@ -4,12 +4,12 @@ import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
-import { type AnswerRoom, memoryOf, type Taken } from '../tools/web/answer-room.ts';
 import { createAddressPolicy } from '../tools/web/address-policy.ts';
+import { type AnswerRoom, memoryOf, type Taken } from '../tools/web/answer-room.ts';
 import { assertHostPermitted, createVettedLookup, type Resolve } from '../tools/web/vetted-agent.ts';
 import { answerBoundsFor, answerFormOf, type LookAt } from './answer-bounds.ts';
 import { mcpLimits } from './limits.ts';
-import { brokenOff, currentQuestion, type QuestionInHttp } from './question.ts';
+import { type AnswerSize, answerSize, brokenOff, currentQuestion, type QuestionInHttp } from './question.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -59,12 +59,12 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       // A host that is an address is never looked up.
       assertHostPermitted(target.hostname, isPermitted);
       const question = currentQuestion();
+      const answered = question?.begin();
       const callers = [init.signal, question?.over].filter((caller) => caller instanceof AbortSignal);
       const deadline = startDeadline(options.clock, options.timeoutMs, AbortSignal.any(callers));
       const { signal } = deadline;
       const own = { ...init, redirect: 'manual', signal, dispatcher };
       const takeRoom = (): Taken => options.room.of({ tenant, signal, cost: memoryOf(mcpLimits.responseBytes) });
-      const answered = question?.begin();
       const end: End = (failure) => {
         deadline[Symbol.dispose]();
         answered?.(failure);
@@ -73,7 +73,7 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same interface of the platform, typed twice
         const response = (await fetchOver(target, own as unknown as OverInit)) as unknown as Response;
         if (response.status === 202) assertNeedsNoAnswer(response, init.body);
-        return bounded(response, takeRoom, end);
+        return bounded(response, { takeRoom, end, most: question?.bounds ?? answerSize });
       } catch (error) {
         // The library gives this to its caller.
         end();
@@ -95,12 +95,19 @@ function assertNeedsNoAnswer({ body: answer }: Response, message: unknown): void
 
 type End = ReturnType<QuestionInHttp['begin']>;
 
-function bounded(response: Response, takeRoom: () => Taken, end: End): Response {
+interface Reading {
+  readonly takeRoom: () => Taken;
+  readonly most: AnswerSize;
+  readonly end: End;
+}
+
+function bounded(response: Response, reading: Reading): Response {
   const { status, body } = response;
   if (status >= 300 && status < 400) {
     void body?.cancel();
     throw new AppError('unavailable', 'the server answers with a redirect, which is not followed');
   }
+  const { most, end } = reading;
   if (body === null) {
     end();
     return response;
@@ -109,18 +116,18 @@ function bounded(response: Response, takeRoom: () => Taken, end: End): Response 
   const form = answerFormOf(status, headers.get('content-type'));
   headers.delete('content-type');
   if (form.contentType !== undefined) headers.set('content-type', form.contentType);
-  const looked = within(body, takeRoom, answerBoundsFor(form));
+  const looked = within(body, reading, answerBoundsFor(form, most.values));
   const read = form.isStream ? inTurns(looked) : looked;
   return new Response(ReadableStream.from(untilEnd(read, form.isStream, end)), { status, headers });
 }
 
-async function* within(body: ReadableStream<Uint8Array>, takeRoom: () => Taken, lookAt: LookAt) {
+async function* within(body: ReadableStream<Uint8Array>, { takeRoom, most }: Reading, lookAt: LookAt) {
   let room = takeRoom();
   let [bytes, held] = [0, 0];
   try {
     for await (const chunk of body) {
       bytes += chunk.byteLength;
-      if (bytes > mcpLimits.responseBytes) throw tooLarge();
+      if (bytes > most.bytes) throw tooLarge(most.bytes);
       const left = lookAt(chunk);
       const isLarge = held + chunk.byteLength > mcpLimits.smallBytes;
       if (isLarge) await room.grow();
@@ -166,7 +173,7 @@ async function leave(room: Taken): Promise<void> {
   room[Symbol.dispose]();
 }
 
-const tooLarge = (): AppError =>
-  new AppError('limit_exceeded', `the server answers with more than ${mcpLimits.responseBytes} bytes`, {
+const tooLarge = (most: number): AppError =>
+  new AppError('limit_exceeded', `the server answers with more than ${most} bytes`, {
     reason: 'TooLarge',
   });

@@ -17,6 +17,8 @@ export const mcpLimits = {
   shallowValues: 4_096,
   /** Message, result, and list of contents or tools. */
   shallowLevels: 3,
+  /** Bytes and values of what a server says of itself when a session begins. They are kept for as long as the session is. */
+  greeting: { bytes: 65_536, values: 1_024 },
   /** Lines of one event stream; a message has two or more. */
   eventLines: 16_384,
   /** Bytes of an event stream that are read in one turn: a message of nine bytes may cost 50 µs. */
@@ -36,6 +38,8 @@ export const mcpLimits = {
   connectMs: 10_000,
   listMs: 15_000,
   callMs: 30_000,
+  /** HTTP requests of one call at once: the call, and answers to questions of the server. */
+  requestsPerCall: 16,
   /** For how long a request stays open behind the answer, or the end of its call. */
   afterAnswerMs: 1_000,
   listEveryMs: 60_000,

@@ -6,11 +6,25 @@ import { mcpLimits } from './limits.ts';
 
 const current = new AsyncLocalStorage<Question>();
 
+/** Bytes and values of JSON that an answer has at most. */
+export interface AnswerSize {
+  readonly bytes: number;
+  readonly values: number;
+}
+
+/** Bounds of an answer that belongs to no beginning of a session. */
+export const answerSize: AnswerSize = { bytes: mcpLimits.responseBytes, values: mcpLimits.values };
+
 /** One question to a server, as its HTTP requests see it. */
 export interface QuestionInHttp {
   /** Aborts requests that outlive the question. */
   readonly over: AbortSignal;
-  /** Says that a request begins. Call the result when its body has ended; a body that broke off ends the question. */
+  /** Bounds of each answer. */
+  readonly bounds: AnswerSize;
+  /**
+   * Says that a request begins. Call the result when its body has ended; a body that broke off ends the question.
+   * @throws AppError `limit_exceeded` where too many are under way, which ends the question as well.
+   */
   begin(): (failure?: unknown) => void;
 }
 
@@ -36,8 +50,12 @@ export async function inQuestion<T>(
   }
 }
 
-/** The same for several questions one after another, of which none ends with the body of another. */
-export const inQuestions = <T>(clock: Clock, ask: () => Promise<T>): Promise<T> => during(new Question(), clock, ask);
+/**
+ * The same for the questions that begin a session, one after another, of which none ends with the body of another. The library
+ * keeps their answers for as long as the session is.
+ */
+export const inGreeting = <T>(clock: Clock, ask: () => Promise<T>): Promise<T> =>
+  during(new Question(mcpLimits.greeting), clock, ask);
 
 async function during<T>(question: Question, clock: Clock, ask: () => Promise<T>): Promise<T> {
   try {
@@ -51,12 +69,23 @@ async function during<T>(question: Question, clock: Clock, ask: () => Promise<T>
 export const brokenOff = (): AppError =>
   new AppError('unavailable', 'the server ended its events before it answered', { reason: 'NetworkError' });
 
+/** The library answers each question of a server at once, and one stream has room for thousands. */
+const asksTooMuch = (): AppError =>
+  new AppError('limit_exceeded', 'the server asks more questions than it takes answers', {
+    reason: 'TooManyQuestions',
+  });
+
 class Question implements QuestionInHttp {
   failure: unknown;
+  readonly bounds: AnswerSize;
   readonly #broken = new AbortController();
   readonly #over = new AbortController();
   #open = 0;
   #callOff: () => void = () => undefined;
+
+  constructor(bounds = answerSize) {
+    this.bounds = bounds;
+  }
 
   get broken(): AbortSignal {
     return this.#broken.signal;
@@ -67,6 +96,11 @@ class Question implements QuestionInHttp {
   }
 
   begin(): (failure?: unknown) => void {
+    if (this.#open === mcpLimits.requestsPerCall) {
+      const failure = asksTooMuch();
+      void this.#fail(failure);
+      throw failure;
+    }
     this.#open += 1;
     return (failure) => {
       this.#open -= 1;

@@ -1,13 +1,13 @@
 import type { Client } from '@modelcontextprotocol/client';
+import { limits } from '../../crds/limits.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Clock } from '../clock.ts';
-import { limits } from '../../crds/limits.ts';
 import { AppError } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
 import { isTooDeep } from '../nesting.ts';
 import type { McpServerEntry, Secret } from '../node-config/index.ts';
 import { mcpLimits } from './limits.ts';
-import { inQuestion, inQuestions } from './question.ts';
+import { inGreeting, inQuestion } from './question.ts';
 import { requireFlat } from './read-answer.ts';
 import { mcpRefusal } from './server-error.ts';
 
@@ -56,7 +56,7 @@ export async function openMcpSession(
   const stop = (): void => void client.close().catch(() => undefined);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    await inQuestions(clock, () => client.connect(transport, { timeout: mcpLimits.listMs, signal }));
+    await inGreeting(clock, () => client.connect(transport, { timeout: mcpLimits.listMs, signal }));
     return sessionOf(clock, client, redactor);
   } catch (error) {
     stop();
