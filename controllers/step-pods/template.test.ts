@@ -53,6 +53,12 @@ describe('the pod of a step', () => {
     expect(JSON.stringify(spec.volumes)).not.toMatch(/secret|projected|configMap|hostPath/);
   });
 
+  it('claims no device: its resources are processor and memory', () => {
+    const { spec } = pod({ cpuMillis: 250, memory: '1Gi' });
+    expect(Object.keys(spec)).not.toContain('resourceClaims');
+    expect(Object.keys(spec.containers[0]?.resources ?? {}).toSorted()).toEqual(['limits', 'requests']);
+  });
+
   it('meets the restricted Pod Security level', () => {
     expect(pod().spec.securityContext).toMatchObject({
       runAsNonRoot: true,
