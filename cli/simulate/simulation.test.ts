@@ -96,6 +96,29 @@ describe('a simulation', () => {
     expect(run(parent, () => ({ status: 'failed' })).status.history?.[0]).toMatchObject({ status: 'failed' });
   });
 
+  it('AMB-169 shows a parent the failure of a child whose last state failed', () => {
+    const child = aWorkflow('child')
+      .state('only', { ...aContainer('false'), transitions: [] })
+      .build();
+    const parent = aWorkflow('parent')
+      .state('call', {
+        kind: 'Subworkflow',
+        workflow_id: 'child',
+        transitions: [
+          { condition: 'on_success', target: 'good' },
+          { condition: 'on_failure', target: 'bad' },
+        ],
+      })
+      .state('good', anEnd())
+      .state('bad', anEnd())
+      .build();
+    const after = (exitCode: number) =>
+      run(parent, ({ kind }) => (kind === 'command' ? { exit_code: exitCode } : undefined), [child]);
+    expect(states(after(0))).toEqual(['call', 'good']);
+    expect(states(after(1))).toEqual(['call', 'bad']);
+    expect(after(1).status.history?.[0]).toMatchObject({ status: 'failed' });
+  });
+
   it('puts outputs that a status does not hold into the rendered output whole', () => {
     const workflow = aWorkflow('large')
       .with({ output_template: { all: '{{print.output.stdout}}' } })

@@ -18,7 +18,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { defined } from '../../lib/defined.ts';
-import { isTerminal } from '../../lib/execution/finished.ts';
+import { isTerminal, succeeded } from '../../lib/execution/finished.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { AnswerTo } from './answer.ts';
@@ -301,7 +301,7 @@ class Simulation {
     const { status, finalOutput } = simulate({ ...this.#options, workflow, start: { input, intent } }, this.#depth + 1);
     const { phase, reason = 'Failed', message = '', cause } = status;
     const end = { phase, result: finalOutput, blackboard: {} };
-    return phase === 'completed' ? end : { ...end, failure: { reason, message, cause } };
+    return succeeded(status) ? end : { ...end, failure: { reason, message, cause } };
   }
 }
 
