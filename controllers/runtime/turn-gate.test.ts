@@ -1,10 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createTurnGate } from './turn-gate.ts';
 
 /** A gate whose turns the test takes, and who came through, in order. */
 function setUp() {
   const deferred: (() => void)[] = [];
-  const gate = createTurnGate((run) => void deferred.push(run));
+  const gate = createTurnGate({ defer: (run) => void deferred.push(run) });
   const through: string[] = [];
   return {
     through,
@@ -47,4 +48,64 @@ it('begins again after it was empty', async () => {
   enter('a');
   await turn();
   expect(through).toEqual(['a', 'a']);
+});
+
+it('a tenant of short turns has as many as it needs between two long ones of another tenant', async () => {
+  let used = 0;
+  const gate = createTurnGate({ usedMs: () => used });
+  const through: string[] = [];
+  const worker = async (tenant: string, ms: number, turns: number): Promise<void> => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      await gate.enter(tenant);
+      used += ms;
+      through.push(tenant);
+    }
+  };
+  const dear = Array.from({ length: 15 }, () => worker('a', 80, 4));
+  await setImmediate();
+  await setImmediate();
+  const before = through.length;
+  await worker('b', 1, 20);
+  // The one that was next when the other tenant came.
+  expect(through.slice(before).filter((tenant) => tenant === 'a').length).toBeLessThanOrEqual(1);
+  await Promise.all(dear);
+});
+
+it('tenants have the same time of the processor, whatever their turns take, and none waits for ever', async () => {
+  let used = 0;
+  const gate = createTurnGate({ usedMs: () => used });
+  const had = { a: 0, b: 0, c: 0 };
+  const stop = new AbortController();
+  const worker = async (tenant: keyof typeof had, ms: number): Promise<void> => {
+    while (!stop.signal.aborted) {
+      await gate.enter(tenant);
+      used += ms;
+      had[tenant] += ms;
+    }
+  };
+  const all = [worker('a', 80), worker('a', 80), worker('b', 3), worker('c', 11), worker('c', 11), worker('c', 11)];
+  while (used < 9_000) await setImmediate();
+  stop.abort();
+  await Promise.all(all);
+  for (const ms of Object.values(had)) expect(Math.abs(ms - used / 3)).toBeLessThan(200);
+});
+
+it('a tenant that was away has no more than its turn when it comes back', async () => {
+  let used = 0;
+  const gate = createTurnGate({ usedMs: () => used });
+  const through: string[] = [];
+  const worker = async (tenant: string, turns: number): Promise<void> => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      await gate.enter(tenant);
+      used += 10;
+      through.push(tenant);
+    }
+  };
+  const busy = [worker('a', 100), worker('a', 100)];
+  while (through.length < 100) await setImmediate();
+  const late = [worker('b', 20), worker('b', 20)];
+  await Promise.all(late);
+  const beside = through.slice(100, through.lastIndexOf('b'));
+  expect(beside.filter((tenant) => tenant === 'a').length).toBeGreaterThan(30);
+  await Promise.all(busy);
 });

@@ -32,10 +32,11 @@ const query = (after: number) => ({ tenant: 'acme', run: 'r', after, signal });
 
 it('news of a run come in pages of so many bytes, each in a turn of its own', async () => {
   let turns = 0;
-  const gate = createTurnGate((run) => {
+  const defer = (run: () => void): void => {
     turns += 1;
     setImmediate(run);
-  });
+  };
+  const gate = createTurnGate({ defer });
   const news = createNewsReader({ bus, clock: systemClock, turns: gate });
   const pages: number[] = [];
   let after = 0;
