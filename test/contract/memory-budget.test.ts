@@ -17,6 +17,7 @@ import {
   quotaMebibytes,
 } from '../../lib/memory-budget/index.ts';
 import { defaultQuota } from '../../lib/tenant/tenant-manifests.ts';
+import { largestAnswerPart } from '../../lib/tools/web/answer-room.ts';
 
 const project = resolve(import.meta.dirname, '../..');
 const mebibyte = 1_048_576;
@@ -101,7 +102,9 @@ const largestEntries: Partial<Readonly<Record<MemoryName, number>>> = {
 describe.each(['api', 'gateway'] as const)('an entry counts as the share of its tenant at most: %s', (process) => {
   const heap = limitOf(process) * mebibyte * heapPart;
   // Where the share is more than half of the pool there is one such entry at a time, else there are two.
-  const beyond = Object.entries(largestEntries).map(([name, largest]) => {
+  // Text and values of the largest answer of a registered tool, two bytes for each character of both. Its bytes are beside the heap.
+  const ofTools = { 'large answers': 4 * largestAnswerPart * bytesOf('large answers', heap) };
+  const beyond = Object.entries({ ...largestEntries, ...ofTools }).map(([name, largest]) => {
     const { size, share } = sizesOf(name as MemoryName, heap);
     return Math.floor(size / share) * Math.max(0, largest - share);
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { bytesOf } from '../../../lib/memory-budget/index.ts';
-import { createLargeAnswers } from '../../../lib/tools/web/answer-room.ts';
+import { createLargeAnswers, largestAnswerPart } from '../../../lib/tools/web/answer-room.ts';
 import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { createGatewayCalls } from './call-gateway.ts';
 
@@ -66,7 +66,7 @@ it('large answers that are read at once have a bound in memory, and small ones n
     const { content } = await calls({ tenant } as never, { tool: 'x.y', args: {} }, new AbortController().signal);
     return content.length;
   };
-  const most = Math.floor(bytesOf('large answers') / 2);
+  const most = Math.floor(bytesOf('large answers') * largestAnswerPart);
   const largest = answerOf('x'.repeat(most - mebibyte));
   let rest: () => void = () => undefined;
   replies.push((response) => {

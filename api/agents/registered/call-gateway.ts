@@ -8,7 +8,12 @@ import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { bytesOf } from '../../../lib/memory-budget/index.ts';
 import type { ToolAnswer, ToolArguments } from '../../../lib/tools/tool.ts';
-import { type AnswerRoom, longestCallMs as callMs, memoryOf } from '../../../lib/tools/web/answer-room.ts';
+import {
+  type AnswerRoom,
+  largestAnswerPart,
+  longestCallMs as callMs,
+  memoryOf,
+} from '../../../lib/tools/web/answer-room.ts';
 import { unpackedBody } from '../../../lib/tools/web/read-response.ts';
 import type { CallRegistered, RegisteredCaller } from './registered-tools.ts';
 import type { ToolSession, ToolSessions } from './tool-sessions.ts';
@@ -24,8 +29,8 @@ interface CallDeps {
   readonly url: string;
 }
 
-/** An answer of an upstream has 10 MiB, and the body holds it twice as JSON. Text and values of it fill the whole room. */
-const answerBytes = Math.floor(bytesOf('large answers') / 2);
+/** The body holds an answer twice, as JSON. What text and values take beyond the room has its place beside the pools. */
+const answerBytes = Math.floor(bytesOf('large answers') * largestAnswerPart);
 
 /**
  * Calls tools at `/v1/invoke` of the gateway, by envelopes that this process signs: session, checks, credentials and audit

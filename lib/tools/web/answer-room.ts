@@ -37,6 +37,12 @@ export interface Taken extends Disposable {
 /** An answer is held as bytes, as text and as what is made of it. */
 export const memoryOf = (bytes: number): number => 3 * bytes;
 
+/**
+ * Part of the memory for large answers that the bytes of one answer may have. Text and values of it are in the heap at once, and one
+ * character beyond Latin-1 makes V8 keep two bytes for each: four times its bytes, most of which the share of a tenant covers.
+ */
+export const largestAnswerPart = 0.3;
+
 interface RoomOptions {
   readonly clock: Clock;
   /** Bytes of memory for all tenants. */
