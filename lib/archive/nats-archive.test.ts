@@ -1,5 +1,5 @@
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, describe, expect, it } from 'vitest';
 import { anEntry, describeArchive, namesOf } from '../../test/archive/archive-contract.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
@@ -69,6 +69,27 @@ describe('the archive in the object store of NATS', () => {
     expect(await piecesIn(bus, async (manager, stream) => (await stored(manager, stream)).length)).toBe(1);
   });
 
+  it('AMB-174 makes room by pieces that a dead writer has left before it deletes a record', async () => {
+    const ttlMs = 60_000;
+    const { store, bus } = await open(ttlMs);
+    await store.write(anEntry(1, {}));
+    for (const nuid of ['dead-1', 'dead-2', 'dead-3']) await leavePieces(bus, nuid);
+    await systemClock.sleep(ttlMs / 20 + 200);
+    await store.write(anEntry(2, {}));
+    expect(await store.trim('tenant-a', 100_000)).toBeLessThan(100_000);
+    expect((await namesOf(store, 'tenant-a')).flat()).toEqual(['run-2', 'run-1']);
+    expect(await piecesIn(bus, stored)).toHaveLength(2);
+  });
+
+  it('AMB-174 leaves the pieces of a writer that may be under way', async () => {
+    const { store, bus } = await open();
+    await store.write(anEntry(1, {}));
+    await leavePieces(bus, 'young');
+    await store.trim('tenant-a', 100_000);
+    expect(await piecesIn(bus, stored)).toEqual([expect.stringMatching(/young$/)]);
+    expect((await namesOf(store, 'tenant-a')).flat()).toEqual([]);
+  });
+
   it('AMB-174 reads a record that is written again meanwhile', async () => {
     const { store } = await open();
     const body = Buffer.alloc(300_000, 'x');
@@ -111,16 +132,28 @@ describe('the archive in the object store of NATS', () => {
 const pieces = '$O.*.C.>';
 
 /** Looks at the stream behind the only bucket. */
-async function piecesIn<T>(bus: TestBus, look: (manager: JetStreamManager, stream: string) => Promise<T>): Promise<T> {
+async function piecesIn<T>(
+  bus: TestBus,
+  look: (manager: JetStreamManager, stream: string, connection: NatsConnection) => Promise<T>,
+): Promise<T> {
   const connection = await connect({ servers: bus.server.url });
   try {
     const manager = await jetstreamManager(connection);
     const [stream = ''] = (await manager.streams.names().next()).filter((name) => name.startsWith('OBJ_'));
-    return await look(manager, stream);
+    return await look(manager, stream, connection);
   } finally {
     await connection.close();
   }
 }
+
+/** Pieces of an object that its writer did not bring to an end. */
+const leavePieces = (bus: TestBus, nuid: string): Promise<void> =>
+  piecesIn(bus, async (manager, stream, connection) => {
+    const [subject = ''] = (await manager.streams.info(stream)).config.subjects;
+    const piece = Buffer.alloc(100_000, 'x');
+    for (let sent = 0; sent < 3; sent += 1)
+      await connection.request(subject.replace('>', nuid), piece, { timeout: 20_000 });
+  });
 
 const stored = async (manager: JetStreamManager, stream: string): Promise<readonly string[]> =>
   Object.keys((await manager.streams.info(stream, { subjects_filter: pieces })).state.subjects ?? {});

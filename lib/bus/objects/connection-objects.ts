@@ -3,10 +3,11 @@ import type { ObjectInfo, ObjectStore } from '@nats-io/obj';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import { codeOf, errorCodes } from '../bus-error.ts';
-import { readDirect } from '../direct-batch.ts';
+import { noneIfAbsent, readDirect } from '../direct-batch.ts';
 import type { ObjectBucket, ObjectBucketDefinition, ObjectPage } from './object-bucket.ts';
 import { prepareStream } from '../prepare-stream.ts';
 import { readObject } from './read-object.ts';
+import { sweepStrays } from './sweep-strays.ts';
 import { writeObject } from './write-object.ts';
 import { bucketName, objectBucketRest, objectStream, objectStreamName, objectSubjects } from '../streams.ts';
 
@@ -46,6 +47,7 @@ export function createConnectionObjects(deps: ConnectionObjectsDeps): Connection
       manager,
       stream: objectStreamName(definition),
       subjects: objectSubjects(definition),
+      ttlMs: definition.ttlMs,
     };
     const forget = (): void => void prepared.delete(definition.name);
     return bucketOf(places, { prepare: () => prepare(definition), forget });
@@ -76,6 +78,7 @@ interface ObjectsDeps {
   readonly manager: Pick<JetStreamManager, 'streams' | 'direct'>;
   readonly stream: string;
   readonly subjects: ReturnType<typeof objectSubjects>;
+  readonly ttlMs: number;
 }
 
 /** The stream is made by the first write: a reader makes none. */
@@ -131,7 +134,8 @@ const find = async (deps: ObjectsDeps, nameOrAlias: string): Promise<ObjectInfo 
   (await deps.store.info(nameOrAlias)) ?? linked(deps, nameOrAlias);
 
 /** No name of an object begins so: they are uids. */
-const aliasOf = (alias: string): string => `name/${alias}`;
+const aliasPrefix = 'name/';
+const aliasOf = (alias: string): string => `${aliasPrefix}${alias}`;
 
 /**
  * The library does not replace a link, and refuses one where another writer was first. Here one message takes the place of that of
@@ -175,7 +179,7 @@ async function infosFrom(
   end: number,
 ): Promise<readonly StoredMsg[]> {
   const query = { seq: start, batch: end - start, next_by_subj: subjects.infos };
-  return (await readDirect(manager.direct, stream, query)).filter(({ seq }) => seq < end);
+  return (await readDirect(manager.direct, stream, query).catch(noneIfAbsent)).filter(({ seq }) => seq < end);
 }
 
 /** Undefined for an alias, and for an object that was deleted. */
@@ -191,8 +195,9 @@ const besideBytes = 200;
 
 async function trim(deps: ObjectsDeps, bytes: number): Promise<number> {
   const { manager, stream } = deps;
-  for (;;) {
+  for (let round = 0; ; round += 1) {
     const { state } = await manager.streams.info(stream);
+    if (round === 0 && state.bytes > bytes && (await sweepStrays(deps, aliasPrefix))) continue;
     if (state.bytes <= bytes || state.messages === 0) return state.bytes;
     const removed = await removeOldest(deps, state.first_seq, state.bytes - bytes);
     if (removed === 0) return state.bytes;
@@ -204,7 +209,7 @@ async function removeOldest(deps: ObjectsDeps, first: number, bytes: number): Pr
   const { manager, stream, subjects } = deps;
   const query = { seq: first, batch: trimBatch, next_by_subj: subjects.infos };
   let [removed, freed] = [0, 0];
-  for (const message of await readDirect(manager.direct, stream, query)) {
+  for (const message of await readDirect(manager.direct, stream, query).catch(noneIfAbsent)) {
     if (freed >= bytes) break;
     const {
       name,
