@@ -29,7 +29,7 @@ interface CallDeps {
   readonly url: string;
 }
 
-/** The body holds an answer twice, as JSON. What text and values take beyond the room has its place beside the pools. */
+/** The body holds an answer twice, as JSON. Text and values of it may take more than the room: that has its place beside the pools. */
 const answerBytes = Math.floor(bytesOf('large answers') * largestAnswerPart);
 
 /**
