@@ -19,7 +19,7 @@ import { createKeepArgs } from './commands/run-arguments.ts';
 import { abandon } from './deletion.ts';
 import type { DriveDeps } from './drive/drive.ts';
 import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informers.ts';
-import { createPools, type Pools } from './pools.ts';
+import { createFleetPools, type FleetPools } from './pools.ts';
 import { createFleetRunReconcile } from './reconcile.ts';
 import type { RecordStore } from './record/record-parts.ts';
 import { createNewsReader } from './view/news-reader.ts';
@@ -33,7 +33,7 @@ export const fleetRunModule = defineModule({
   reconcile(context) {
     const { kube, clock, logger, events, facts, tenants, readTenant, bus, informers, whileLeading } = context;
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
-    const pools = createPools(context);
+    const pools = createFleetPools(context);
     const records: RecordStore = { store: createConfigMapStore(kube), heapTurns: pools.heapTurns };
     const views = viewsOf(context, records, pools);
     const leaving = new Map<string, number>();
@@ -74,7 +74,7 @@ export const fleetRunModule = defineModule({
 function viewsOf(
   { kube, bus, clock, turns, wake }: Services & { readonly wake: (key: string) => void },
   records: RecordStore,
-  { outputs, onTheWay, rooms }: Pools,
+  { outputs, onTheWay, rooms }: FleetPools,
 ): OpenViews {
   return new OpenViews({
     ...records,
@@ -91,7 +91,7 @@ function viewsOf(
 function driveOf(
   { bus, clock }: Pick<Services, 'bus' | 'clock'>,
   sender: CommandSender,
-  { launches, cancels }: Pools,
+  { launches, cancels }: FleetPools,
 ): DriveDeps {
   return {
     clock,

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { memoryRows } from '../../lib/memory-budget/index.ts';
 import { partHeapBytes } from './heap-turns.ts';
-import { createPools } from './pools.ts';
+import { createFleetPools } from './pools.ts';
 
 it('has a gauge of each pool of the memory budget that fleet runs share', async () => {
   const registry = new Registry();
-  const { heapTurns } = createPools({ clock: systemClock, metrics: { registry } });
+  const { heapTurns } = createFleetPools({ clock: systemClock, metrics: { registry } });
   const text = await heapTurns('acme', [{ bytes: 1_000 }], () => registry.metrics());
   const budgeted = memoryRows.filter(({ name, pools }) => pools.controllers === 1 && /fleet runs|way/.test(name));
   expect(budgeted).toHaveLength(5);

@@ -6,10 +6,10 @@ import { createHeapTurns } from './heap-turns.ts';
 import { fleetRunLimits } from './limits.ts';
 import { HeapRoom } from './view/heap-room.ts';
 
-export type Pools = ReturnType<typeof createPools>;
+export type FleetPools = ReturnType<typeof createFleetPools>;
 
 /** Pools that all runs share, with a gauge of each. */
-export function createPools({
+export function createFleetPools({
   clock,
   metrics,
 }: Pick<Services, 'clock'> & { readonly metrics: Pick<Services['metrics'], 'registry'> }) {

@@ -181,7 +181,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'api/tool-calls/tool-calls.ts': 'calls',
   'api/tools/operations.ts': 'operations',
   'controllers/fleet-run/view/news-reader.ts': 'pages of results, four at once',
-  'controllers/fleet-run/module.ts': 'calls of hosts',
+  'controllers/fleet-run/pools.ts': 'calls of hosts; the others are given: limits.ts',
   'controllers/registered-tools/informers.ts': 'given: api-spec/slim.ts',
   'controllers/runtime/events.ts': 'Events',
   'controllers/step-pods/captures.ts': 'streams and readings, whose bytes log-memory.ts counts',
