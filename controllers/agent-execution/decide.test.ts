@@ -118,7 +118,7 @@ describe('the pod of an agent', () => {
     expect(decidePod(waiting, at + agentLimits.queueMs - 1)).toMatchObject({ kind: 'waits' });
     expect(decidePod(waiting, at + agentLimits.queueMs)).toEqual({
       kind: 'failed',
-      why: { reason: 'NeverStarted', message: 'no container within an hour: no such image' },
+      why: { reason: 'NeverStarted', message: 'no container within 60 minutes: no such image' },
     });
   });
 

@@ -50,7 +50,7 @@ export function decideEnd({ spec, status }: AgentExecution, now: number): End | 
   return failed({ reason: 'Timeout', message: `the agent gave no answer before ${deadline}${waitedFor(status)}` });
 }
 
-/** The end of the conversation is said beside this. */
+/** Why the execution waited when its time was over. `withRecordedEnd` adds how its conversation ended. */
 function waitedFor({ phase, reason, message = '' }: AgentExecutionStatus = {}): string {
   if (reason === undefined || reason === 'OutcomePending') return '';
   const isOfPod = phase !== 'waiting' && !agentWaitReasons.some((each) => each === reason);
@@ -75,7 +75,7 @@ const cancelled = ({ by, reason }: NonNullable<AgentExecution['spec']['cancel']>
   `cancelled by ${by}${reason === undefined || reason === '' ? '' : `: ${reason}`}`;
 
 interface ConversationWait {
-  /** Decision for one that has begun. */
+  /** Phase of an execution that has begun. */
   readonly phase?: 'running' | 'waiting';
   /** When the wait is over, in milliseconds since the epoch. */
   readonly until: number;
@@ -140,13 +140,18 @@ function exitOf({ exitCode, reason, message = '' }: ContainerStateTerminated): R
   return { reason: 'PodFailed', message: message === '' ? words : `${words}: ${message.trim()}` };
 }
 
+const queueMinutes = agentLimits.queueMs / 60_000;
+
 function starting(pod: Pod, now: number): PodDecision {
   const waiting = podWaiting(pod);
   if (waiting === undefined) return { kind: 'runs' };
   const { reason, message, since } = waiting;
   const until = Date.parse(pod.metadata.creationTimestamp ?? '') + agentLimits.queueMs;
   if (now >= until) {
-    return { kind: 'failed', why: { reason: 'NeverStarted', message: `no container within an hour: ${message}` } };
+    return {
+      kind: 'failed',
+      why: { reason: 'NeverStarted', message: `no container within ${queueMinutes} minutes: ${message}` },
+    };
   }
   return now < since ? { kind: 'waits', lookAt: since } : { kind: 'waits', why: { reason, message }, lookAt: until };
 }

@@ -19,6 +19,7 @@ import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
+import { isTerminating } from '../tenants.ts';
 import { findDefinition, isNew } from './begin/find-definition.ts';
 import {
   conversationWait,
@@ -77,10 +78,6 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
     return goOn(deps, execution);
   };
 }
-
-/** The end of a namespace is the end of all in it; what holds it has to go before the role that lets us remove that. */
-const isTerminating = ({ isEnding }: AgentExecutionDeps, { metadata }: AgentExecution): boolean =>
-  metadata.deletionTimestamp !== undefined || isEnding(metadata.namespace ?? '');
 
 /**
  * A finalizer of others may keep the execution for long: its pod ends now, as if the garbage collector had taken it. A namespace
@@ -143,7 +140,7 @@ async function waitFor(
   return { requeueAfterMs: Math.max(0, left), reason: why?.reason ?? waiting?.reason ?? 'deadline' };
 }
 
-/** The cache may be behind the one who made an execution beside its agent; later a change of the agent wakes it. */
+/** The cache may lack the agent of a young execution. Later a change of the agent wakes the execution. */
 const agentAgainMs = (execution: AgentExecution, now: number): number =>
   isNew(execution, now) ? agentLimits.lookAgainMs : agentLimits.agentAgainMs;
 

@@ -13,6 +13,7 @@ it.each([
   ['of the API server', error(413, 'limit is 3145728'), 'Refused'],
   ['of validation', error(422, 'spec.tool'), 'Refused'],
   ['of a quota', error(403, 'exceeded quota: q'), 'QuotaExceeded'],
+  ['of a quota that is not counted yet', error(403, 'status unknown for quota: q'), 'QuotaExceeded'],
   ['of a right', error(403, 'no right'), 'Forbidden'],
   ['of a server in trouble', error(500, 'etcdserver: leader changed'), undefined],
   ['of no server', new Error('request is too large'), undefined],

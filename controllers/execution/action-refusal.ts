@@ -1,4 +1,5 @@
 import { isInvalid, isTooLarge, KubeError } from '../../lib/kube/index.ts';
+import { waitOfRefusal } from '../step-pods/wait-of-refusal.ts';
 import type { FailedAction } from './apply.ts';
 import type { Blockage } from './engine/facts.ts';
 
@@ -8,8 +9,9 @@ import type { Blockage } from './engine/facts.ts';
  */
 export function actionRefusal({ action, error }: FailedAction): Blockage | undefined {
   if (!(error instanceof KubeError)) return undefined;
-  const { message, status } = error;
-  if (status === 403) return { reason: message.includes('exceeded quota') ? 'QuotaExceeded' : 'Forbidden', message };
+  const { message } = error;
+  const wait = waitOfRefusal(error);
+  if (wait !== undefined) return { reason: wait.reason, message };
   if (!isInvalid(error) && !isTooLarge(error)) return undefined;
   return { reason: 'Refused', message, child: nameOfNew(action) };
 }

@@ -16,6 +16,7 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import { ownedBy } from '../step-pods/step.ts';
+import { isTerminating } from '../tenants.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { type ApplyDeps, apply, changesNothing, followPods } from './apply.ts';
 import type { Archives } from '../archiving/archives.ts';
@@ -255,7 +256,3 @@ function releases(
     .filter(({ metadata }) => metadata.deletionTimestamp !== undefined || isEnding(namespace))
     .map(({ metadata: { name = '', uid = '' } }) => ({ kind: 'release_pod', name, uid }));
 }
-
-/** The end of a namespace is the end of all in it; what we hold has to go before the role that lets us let go of it. */
-const isTerminating = ({ isEnding }: ExecutionDeps, { metadata }: WorkflowExecution): boolean =>
-  metadata.deletionTimestamp !== undefined || isEnding(metadata.namespace ?? '');

@@ -5,15 +5,7 @@ import type { Volume } from '../../crds/schema/volume.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { gitBindings, volumes } from '../../lib/kinds.ts';
-import {
-  createUnlessExists,
-  isQuotaExceeded,
-  isQuotaUncounted,
-  type KubeClient,
-  KubeError,
-  keyOf,
-  type Pod,
-} from '../../lib/kube/index.ts';
+import { createUnlessExists, type KubeClient, keyOf, type Pod } from '../../lib/kube/index.ts';
 import { askServer } from '../runtime/ask-server.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
@@ -26,6 +18,7 @@ import type { PodReader } from '../step-pods/pod-reader.ts';
 import { podWaiting } from '../step-pods/pod-waiting.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
+import { waitOfRefusal } from '../step-pods/wait-of-refusal.ts';
 import { type BegunJob, decideGit, type GitDecision, type Job, openJob, volumeNameOf } from './decide.ts';
 import { buildGitPod, type GitPodSettings, gitPodName } from './git-pod.ts';
 import { gitLimits } from './limits.ts';
@@ -147,9 +140,8 @@ async function makeVolume(deps: GitBindingDeps, binding: GitBinding): Promise<Re
     const made = await deps.quota.create(wish, () => createUnlessExists(deps.kube, volumes, wanted));
     if (made !== undefined) deps.volumes.remember(made);
   } catch (error) {
-    const waits = waitOf(error);
-    if (waits === undefined) throw error;
-    return block(deps, binding, { kind: 'blocked', ...waits });
+    const { reason, message } = quotaWait(error);
+    return block(deps, binding, { kind: 'blocked', reason, message });
   }
   const why = { reason: 'VolumesPending', message: 'the volume is being made' } as const;
   await write(deps, binding, statusWith(binding, deps.clock.now(), {}, why));
@@ -208,21 +200,21 @@ async function refused(
 ): Promise<ReconcileResult> {
   const rejection = rejectionOf(error);
   if (rejection !== undefined) return finish(deps, binding, job, failedJob(rejection.reason, rejection.message));
-  const waits = waitOf(error);
-  if (waits === undefined) throw error;
+  const waits = quotaWait(error);
   const now = deps.clock.now();
   const until = Date.parse(job.startedAt) + gitLimits.quotaMs;
   if (now >= until) return finish(deps, binding, job, failedJob(waits.reason, waits.message));
   await write(deps, binding, goingStatus(binding, now, job, waits));
   // Without a count there is no line, and nothing else wakes the binding.
-  const againMs = isQuotaExceeded(error) ? gitLimits.quotaAgainMs : gitLimits.lookAgainMs;
+  const againMs = waits.inLine ? gitLimits.quotaAgainMs : gitLimits.lookAgainMs;
   return { requeueAfterMs: Math.min(againMs, until - now), reason: waits.reason };
 }
 
-/** A full quota, or one that the server has not counted yet. */
-function waitOf(error: unknown) {
-  if (!(error instanceof KubeError) || !(isQuotaExceeded(error) || isQuotaUncounted(error))) return undefined;
-  return { reason: 'QuotaExceeded', message: error.serverMessage } as const;
+/** A full quota, or one that the server has not counted yet. @throws any other error */
+function quotaWait(error: unknown) {
+  const wait = waitOfRefusal(error);
+  if (wait?.reason !== 'QuotaExceeded') throw error;
+  return { ...wait, reason: wait.reason };
 }
 
 async function followPod(deps: GitBindingDeps, binding: GitBinding, job: Job, pod: Pod): Promise<ReconcileResult> {

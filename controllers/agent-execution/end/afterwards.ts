@@ -1,4 +1,3 @@
-import type { EventReason } from '../../../crds/conditions.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { CacheReader } from '../../../lib/informer/cache.ts';
@@ -6,7 +5,7 @@ import { agentExecutions } from '../../../lib/kinds.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
 import { holdForArchive, letGoOfArchive } from '../../archiving/archive-finalizer.ts';
 import type { Archives } from '../../archiving/archives.ts';
-import type { ArchiveStep } from '../../archiving/decide-archiving.ts';
+import type { AfterEnd, ArchiveAction } from '../../archiving/decide-archiving.ts';
 import { releaseRecord } from '../../archiving/release-record.ts';
 import { deleteAsRead } from '../../runtime/delete-as-read.ts';
 import type { EventRecorder } from '../../runtime/events.ts';
@@ -31,57 +30,60 @@ export interface AfterwardsDeps {
   readonly isEnding: (namespace: string) => boolean;
 }
 
-/** Tells that an execution has ended, has it archived, and deletes it when its time is over. */
+/** Raises the event that an execution has ended, has it archived, and deletes it when its time is over. */
 export async function afterwards(deps: AfterwardsDeps, ended: AgentExecution): Promise<ReconcileResult> {
   const fact = endFact(ended);
   if (fact !== undefined) deps.facts.raise(fact);
-  const execution = await noteRecord(deps, ended);
-  const now = deps.clock.now();
-  const { steps, removal, lookAt } = decideAfterwards(execution, {
-    now,
+  const execution = await noteRecord(deps, ended, decideNow(deps, ended));
+  const { actions, removal, wakeAt = Number.POSITIVE_INFINITY } = decideNow(deps, execution);
+  for (const action of actions) await take(deps, execution, action);
+  if (removal.kind === 'delete') {
+    await remove(deps, execution, removal);
+    return undefined;
+  }
+  const next = Math.min(wakeAt, removal.kind === 'wait' ? removal.until : Number.POSITIVE_INFINITY);
+  if (next === Number.POSITIVE_INFINITY) return undefined;
+  return { requeueAfterMs: next - deps.clock.now(), reason: 'time to live' };
+}
+
+const decideNow = (deps: AfterwardsDeps, execution: AgentExecution): AfterEnd =>
+  decideAfterwards(execution, {
+    now: deps.clock.now(),
     record: deps.archives.stateOf(execution),
     ttlSeconds: deps.ttlSeconds,
     graceMs: graceOf(deps),
   });
-  for (const step of steps) await take(deps, execution, step);
-  if (removal !== undefined) {
-    await remove(deps, execution, removal.why);
-    return undefined;
-  }
-  const times = [lookAt, ...steps.map((step) => (step.kind === 'wake' ? step.at : undefined))];
-  const next = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
-  return next === Number.POSITIVE_INFINITY ? undefined : { requeueAfterMs: next - now, reason: 'time to live' };
-}
 
 const graceOf = ({ archiveGraceSeconds }: AfterwardsDeps): number => archiveGraceSeconds * 1_000;
 
 const held = ({ kube, executions: cache }: AfterwardsDeps) => ({ kube, cache, resource: agentExecutions });
 
 /** Says in the status that the record is written, once it is. */
-async function noteRecord(deps: AfterwardsDeps, execution: AgentExecution): Promise<AgentExecution> {
-  const record = deps.archives.stateOf(execution);
-  if (record?.kind !== 'archived' || execution.status?.archived_at !== undefined) return execution;
-  const status = { ...execution.status, archived_at: new Date(record.at).toISOString() };
-  return writeStatus(held(deps), execution, status);
+async function noteRecord(
+  deps: AfterwardsDeps,
+  execution: AgentExecution,
+  { archivedAt }: AfterEnd,
+): Promise<AgentExecution> {
+  if (archivedAt === undefined) return execution;
+  return writeStatus(held(deps), execution, { ...execution.status, archived_at: archivedAt });
 }
 
-async function take(deps: AfterwardsDeps, execution: AgentExecution, step: ArchiveStep): Promise<void> {
-  switch (step.kind) {
-    case 'write':
+async function take(deps: AfterwardsDeps, execution: AgentExecution, { kind }: ArchiveAction): Promise<void> {
+  switch (kind) {
+    case 'archive_execution':
       return deps.archives.begin(execution);
-    case 'hold':
+    case 'hold_execution':
       return holdForArchive(held(deps), execution);
-    case 'let_go':
+    case 'let_execution_go':
       return letGoOfArchive(held(deps), execution);
-    case 'wake':
-      return undefined;
   }
 }
 
-async function remove(deps: AfterwardsDeps, execution: AgentExecution, why: string | undefined): Promise<void> {
-  if (why !== undefined) {
-    const reason: EventReason = 'ExecutionNotArchived';
-    const note = `deleted ${deps.archiveGraceSeconds} s after its time without a record: ${why}`;
+type Deletion = Extract<AfterEnd['removal'], { kind: 'delete' }>;
+
+async function remove(deps: AfterwardsDeps, execution: AgentExecution, { unarchived }: Deletion): Promise<void> {
+  if (unarchived !== undefined) {
+    const { why, reason, message: note } = unarchived;
     deps.events.record({
       resource: agentExecutions,
       object: execution,

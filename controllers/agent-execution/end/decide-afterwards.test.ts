@@ -41,13 +41,16 @@ const written: ArchiveFact = { kind: 'archived', at: end };
 /** The decision so many milliseconds after the end, in words. */
 function decided(ms: number, record: ArchiveFact | undefined, given: Given = {}): string[] {
   const facts = { now: end + ms, record, ttlSeconds, graceMs };
-  const { steps, removal, lookAt } = decideAfterwards(ended(given), facts);
+  const { actions, wakeAt, removal } = decideAfterwards(ended(given), facts);
   return [
-    ...steps.map((step) => (step.kind === 'wake' ? `wake ${step.at - end}` : step.kind)),
-    ...(removal === undefined ? [] : [removal.why === undefined ? 'delete' : `delete: ${removal.why}`]),
-    ...(lookAt === undefined ? [] : [`look ${lookAt - end}`]),
+    ...actions.map(({ kind }) => words[kind]),
+    ...(wakeAt === undefined ? [] : [`wake ${wakeAt - end}`]),
+    ...(removal.kind === 'delete' ? [['delete', removal.unarchived?.why ?? []].flat().join(': ')] : []),
+    ...(removal.kind === 'wait' ? [`look ${removal.until - end}`] : []),
   ];
 }
+
+const words = { archive_execution: 'write', hold_execution: 'hold', let_execution_go: 'let_go' };
 
 describe('AMB-174 an execution of an agent that has ended', () => {
   it.each<[title: string, got: string[], want: string[]]>([

@@ -1,6 +1,5 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
-import { isHeldForArchive } from '../../archiving/archive-finalizer.ts';
-import { type ArchiveFact, type ArchiveStep, archiveSteps, removalOf } from '../../archiving/decide-archiving.ts';
+import { type AfterEnd, type ArchiveFact, afterEnd, recordedOf } from '../../archiving/decide-archiving.ts';
 
 interface AfterwardsFacts {
   readonly now: number;
@@ -12,31 +11,16 @@ interface AfterwardsFacts {
   readonly graceMs: number;
 }
 
-/** Remaining work for an execution that has ended. */
-interface Afterwards {
-  readonly steps: readonly ArchiveStep[];
-  /** `why`: there is no record of it, for this reason. */
-  readonly removal?: { readonly why?: string };
-  /** When to look again at its time, in milliseconds since the epoch. */
-  readonly lookAt?: number;
-}
-
-/** Has the execution archived, and deleted after its TTL. A child is deleted with its parent. Pure. */
-export function decideAfterwards(execution: AgentExecution, facts: AfterwardsFacts): Afterwards {
-  const { now, record: fact, graceMs } = facts;
-  const { finished_at: finished = '', archived_at: archivedAt } = execution.status ?? {};
-  const finishedAt = Date.parse(finished);
-  const isArchived = archivedAt !== undefined;
-  const recorded = { fact, isArchived, isHeld: isHeldForArchive(execution), finishedAt };
-  const steps = archiveSteps(recorded, now);
+/** Remaining work for an execution that has ended. A child is deleted with its parent. Pure. */
+export function decideAfterwards(execution: AgentExecution, facts: AfterwardsFacts): AfterEnd {
+  const { now, record, ttlSeconds, graceMs } = facts;
+  const recorded = recordedOf(execution, execution.status ?? {}, record);
   const { parent, ttl_seconds_after_finished: asked } = execution.spec;
-  const seconds = asked ?? (parent === undefined ? facts.ttlSeconds : undefined);
-  if (seconds === undefined) return { steps };
-  const due = finishedAt + seconds * 1_000;
-  if (now < due) return { steps, lookAt: due };
-  const removal = removalOf(recorded, { now, due, graceMs });
-  if (removal.kind === 'wait') return { steps, lookAt: removal.until };
-  const { unarchived: why } = removal;
-  if (why === undefined) return { steps, removal: {} };
-  return { steps: isHeldForArchive(execution) ? [{ kind: 'let_go' }] : [], removal: { why } };
+  const seconds = asked ?? (parent === undefined ? ttlSeconds : undefined);
+  const due = seconds === undefined ? undefined : recorded.finishedAt + seconds * 1_000;
+  const after = afterEnd(recorded, { now, due, graceMs });
+  const { removal } = after;
+  if (removal.kind !== 'delete' || removal.unarchived === undefined) return after;
+  // No record is begun for an execution that is deleted without one.
+  return { actions: recorded.isHeld ? [{ kind: 'let_execution_go' }] : [], removal };
 }

@@ -32,9 +32,9 @@ const timeout: AgentExecutionReason = 'Timeout';
 
 /** For so long an event bus that is there may not answer, such as one whose account lacks a permission. */
 export const untoldMs = 5 * 60_000;
-/** Looks are 15 s apart, or as far as a busy queue brings them. */
+/** Two questions about one execution are 15 s apart, or more where the queue is long. */
 const apartMs = untoldMs / 2;
-/** Executions whose looks without an answer are remembered. */
+/** Executions whose questions without an answer are remembered. */
 const remembered = 10_000;
 
 export function createRecordedEnd({ bus, logs, tenants, clock }: RecordedEndDeps): RecordedEnd {
@@ -125,7 +125,7 @@ export async function lateOutcome(
   return { why, againMs: Math.min(left, agentLimits.outcomeMs) };
 }
 
-/** The end with what the conversation says of it: an answer whose storing took too long is none of the agent's faults. */
+/** Adds to a timeout how the conversation ended: the agent is not at fault for an answer that was stored too late. */
 export async function withRecordedEnd({ recordedEnd }: Asked, execution: AgentExecution, end: End): Promise<End> {
   if (!isOutOfTime(end, execution)) return end;
   const recorded = await recordedEnd(execution);

@@ -7,12 +7,8 @@ import { hasReason } from '../../../lib/errors.ts';
 import {
   createOwn,
   findObject,
-  isForbidden,
   isInvalid,
-  isQuotaExceeded,
-  isQuotaUncounted,
   type KubeClient,
-  KubeError,
   keyOf,
   type NetworkPolicy,
   networkPolicies,
@@ -20,7 +16,7 @@ import {
 import type { QuotaGate } from '../../step-pods/quota-gate.ts';
 import type { Reasoned } from '../decide.ts';
 import { agentObjectName } from './agent-pod.ts';
-import type { Wait } from './make-pod.ts';
+import { type Wait, waits } from './make-pod.ts';
 
 type OpenedNetwork =
   | { readonly kind: 'open' }
@@ -75,13 +71,7 @@ const rejected = (message: string): OpenedNetwork => ({ kind: 'failed', why: { r
 function refused(error: unknown): OpenedNetwork {
   // The API says so where it leads the conversation.
   if (hasReason(error, 'SecurityContextNotFound')) return open;
-  if (!(error instanceof KubeError)) throw error;
-  const { serverMessage: message } = error;
-  if (isInvalid(error)) return rejected(message);
-  const isFull = isQuotaExceeded(error) || isQuotaUncounted(error);
-  if (isFull) return { kind: 'waits', why: { reason: 'QuotaExceeded', message }, inLine: isQuotaExceeded(error) };
-  if (isForbidden(error)) return { kind: 'waits', why: { reason: 'Forbidden', message } };
-  throw error;
+  return isInvalid(error) ? rejected(error.serverMessage) : waits(error);
 }
 
 /** The policy of one execution, which owns it. Only the controllers give a pod the label that it selects. */

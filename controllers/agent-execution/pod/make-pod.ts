@@ -1,9 +1,10 @@
 import { labels } from '../../../crds/labels.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { CacheReader } from '../../../lib/informer/cache.ts';
-import { isForbidden, isQuotaExceeded, isQuotaUncounted, KubeError, type Pod } from '../../../lib/kube/index.ts';
+import { isForbidden, type Pod } from '../../../lib/kube/index.ts';
 import { rejectionOf } from '../../step-pods/create-pod.ts';
 import { makeOwnPod, type OwnPodDeps } from '../../step-pods/own-pod.ts';
+import { waitOfRefusal } from '../../step-pods/wait-of-refusal.ts';
 import type { Reasoned } from '../decide.ts';
 import { type AgentPodSettings, buildAgentPod } from './agent-pod.ts';
 import type { AgentPodPlan } from './plan-pod.ts';
@@ -13,7 +14,7 @@ interface MakePodDeps extends OwnPodDeps {
   readonly settings: AgentPodSettings;
 }
 
-/** For what an object waits that the API server does not take now. */
+/** Why the API server refuses an object for now. */
 export interface Wait {
   readonly why: Reasoned;
   /** The execution is in the line of a full quota, which wakes it. */
@@ -46,7 +47,7 @@ export async function makePod(
       const message = `a pod named ${name} that Windlass did not make is in the way; delete it`;
       return { kind: 'failed', why: { reason: 'PodRejected', message } };
     }
-    // It was made and deleted in between: the next look makes it out.
+    // It was made and deleted in between: the next reconcile sees it.
     if (made.object === undefined)
       return { kind: 'waits', why: { reason: 'PodDeleted', message: `pod ${name} is gone` } };
     deps.pods.remember(made.object);
@@ -56,6 +57,14 @@ export async function makePod(
   }
 }
 
+/** A wait for an object that the API server may take later. @throws any other error */
+export function waits(error: unknown): Wait & { readonly kind: 'waits' } {
+  const wait = waitOfRefusal(error);
+  if (wait === undefined) throw error;
+  const { reason, message, inLine } = wait;
+  return { kind: 'waits', why: { reason, message }, inLine };
+}
+
 /** The API server's words for a pod whose RuntimeClass the cluster does not have. */
 const lacksRuntimeClass = /RuntimeClass "[^"]*" not found/;
 
@@ -63,13 +72,8 @@ const lacksRuntimeClass = /RuntimeClass "[^"]*" not found/;
 function refused(error: unknown): MadePod {
   const rejection = rejectionOf(error);
   if (rejection !== undefined) return { kind: 'failed', why: rejection };
-  if (!(error instanceof KubeError)) throw error;
-  const { serverMessage: message } = error;
-  const isFull = isQuotaExceeded(error) || isQuotaUncounted(error);
-  if (isFull) return { kind: 'waits', why: { reason: 'QuotaExceeded', message }, inLine: isQuotaExceeded(error) };
-  if (isForbidden(error) && lacksRuntimeClass.test(message)) {
-    return { kind: 'failed', why: { reason: 'IsolationUnavailable', message } };
+  if (isForbidden(error) && lacksRuntimeClass.test(error.serverMessage)) {
+    return { kind: 'failed', why: { reason: 'IsolationUnavailable', message: error.serverMessage } };
   }
-  if (isForbidden(error)) return { kind: 'waits', why: { reason: 'Forbidden', message } };
-  throw error;
+  return waits(error);
 }

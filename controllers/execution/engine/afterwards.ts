@@ -1,9 +1,7 @@
-import type { EventReason } from '../../../crds/conditions.ts';
-import { isHeldForArchive } from '../../archiving/archive-finalizer.ts';
-import { archiveSteps, type ArchiveStep, type Recorded, removalOf } from '../../archiving/decide-archiving.ts';
+import { type AfterEnd, afterEnd, recordedOf } from '../../archiving/decide-archiving.ts';
+import { engineLimits } from '../limits.ts';
 import type { Draft } from './draft.ts';
 import { sendEndStimulus } from './end-stimulus.ts';
-import { engineLimits } from '.././limits.ts';
 
 /** Until it is looked at again whether the parent has seen its child, which otherwise takes milliseconds. */
 const awaitedMs = 5_000;
@@ -16,15 +14,17 @@ export function afterwards(draft: Draft): void {
   const { execution, settings } = draft.facts;
   const { finished_at: finishedAt } = draft.status;
   if (finishedAt === undefined) return;
-  archive(draft, Date.parse(finishedAt));
   const ttlSeconds = execution.spec.ttl_seconds_after_finished ?? settings.executionTtlSeconds;
   const due = Date.parse(finishedAt) + ttlSeconds * 1_000;
+  const { now } = draft;
+  const recorded = recordedOf(execution, draft.status, draft.facts.archive);
+  const after = afterEnd(recorded, { now, due, graceMs: settings.archiveGraceSeconds * 1_000 });
+  archive(draft, after);
   const isSent = sendEndStimulus(draft, due + engineLimits.stimulusGraceMs);
   if (heldByParent(draft)) return;
-  if (draft.now < due) draft.wakeAt(due);
-  else if (!isSent) draft.wakeAt(due + engineLimits.stimulusGraceMs);
-  else if (draft.facts.awaited === true) draft.wakeAt(draft.now + awaitedMs);
-  else remove(draft, due);
+  if (now >= due && !isSent) draft.wakeAt(due + engineLimits.stimulusGraceMs);
+  else if (now >= due && draft.facts.awaited === true) draft.wakeAt(now + awaitedMs);
+  else remove(draft, after);
 }
 
 /**
@@ -37,46 +37,17 @@ function heldByParent(draft: Draft): boolean {
 }
 
 /** Has the record written, and says so in the status once it is (requirements AMB-174). */
-function archive(draft: Draft, finishedAt: number): void {
-  const { archive: fact } = draft.facts;
-  if (fact?.kind === 'archived' && draft.status.archived_at === undefined) {
-    draft.change({ kind: 'status', fields: { archived_at: new Date(fact.at).toISOString() } });
-  }
-  for (const step of archiveSteps(recordedOf(draft, finishedAt), draft.now)) take(draft, step);
+function archive(draft: Draft, { archivedAt, actions, wakeAt }: AfterEnd): void {
+  if (archivedAt !== undefined) draft.change({ kind: 'status', fields: { archived_at: archivedAt } });
+  draft.act(...actions);
+  if (wakeAt !== undefined) draft.wakeAt(wakeAt);
 }
 
-function take(draft: Draft, step: ArchiveStep): void {
-  switch (step.kind) {
-    case 'write':
-      return draft.act({ kind: 'archive_execution' });
-    case 'hold':
-      return draft.act({ kind: 'hold_execution' });
-    case 'let_go':
-      return draft.act({ kind: 'let_execution_go' });
-    case 'wake':
-      return draft.wakeAt(step.at);
-  }
-}
-
-const recordedOf = ({ facts, status }: Draft, finishedAt: number): Recorded => ({
-  fact: facts.archive,
-  isArchived: status.archived_at !== undefined,
-  isHeld: isHeldForArchive(facts.execution),
-  finishedAt,
-});
-
-function remove(draft: Draft, due: number): void {
-  const { archiveGraceSeconds } = draft.facts.settings;
-  const graceMs = archiveGraceSeconds * 1_000;
-  const removal = removalOf(recordedOf(draft, due), { now: draft.now, due, graceMs });
+function remove(draft: Draft, { removal }: AfterEnd): void {
   if (removal.kind === 'wait') return draft.wakeAt(removal.until);
+  if (removal.kind === 'none') return;
   const { unarchived } = removal;
   if (unarchived === undefined) return draft.act({ kind: 'delete_execution' });
-  const reason: EventReason = 'ExecutionNotArchived';
-  draft.recordEvent(
-    'Warning',
-    reason,
-    `deleted ${archiveGraceSeconds} s after its time without a record: ${unarchived}`,
-  );
-  draft.act({ kind: 'let_execution_go' }, { kind: 'delete_execution', unarchived });
+  draft.recordEvent('Warning', unarchived.reason, unarchived.message);
+  draft.act({ kind: 'let_execution_go' }, { kind: 'delete_execution', unarchived: unarchived.why });
 }

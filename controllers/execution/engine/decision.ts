@@ -6,6 +6,7 @@ import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-exec
 import type { Blob, BlobLocator } from '../../../lib/output-store/blob.ts';
 import type { ExecutionPlan } from '../../../lib/execution/build-execution.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
+import type { ArchiveAction } from '../../archiving/decide-archiving.ts';
 import type { PodStop } from '../../step-pods/release-pod.ts';
 import type { StepPlan } from '../../step-pods/step.ts';
 import type { Failure, Made } from './facts.ts';
@@ -58,11 +59,7 @@ export type Action =
       readonly spec: VolumeSpec;
       readonly owned: boolean;
     }
-  /** Writes the record of a finished execution in the background. */
-  | { readonly kind: 'archive_execution' }
-  /** Holds a finished execution against deletion until it is archived; and releases it. */
-  | { readonly kind: 'hold_execution' }
-  | { readonly kind: 'let_execution_go' }
+  | ArchiveAction
   /** `unarchived`: why there is no record of it. */
   | { readonly kind: 'delete_execution'; readonly unarchived?: string };
 

@@ -6,7 +6,7 @@ import { uidPattern } from '../../../crds/uid.ts';
 import { endStimulusId } from '../../../lib/stimulus/workflow-source.ts';
 import { anEnd, anUpdate, aScript, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { World, type WorldOptions } from '../../../test/builders/world.ts';
-import { engineLimits } from '.././limits.ts';
+import { engineLimits } from '../limits.ts';
 
 const onEnd = { source: 'workflow:build', workflow: 'deploy' };
 const deploy = aWorkflow('deploy').with({ version: '2.1.0' }).state('go', anEnd()).build();
