@@ -1,9 +1,10 @@
 import type { Dispatcher } from 'undici';
+import { AppError, hasReason } from '../errors.ts';
 import { createFairPool, type FairPool } from '../fair-pool.ts';
 import { acceptedCodings, unpackedBody } from '../tools/web/read-response.ts';
 import { assertHostPermitted } from '../tools/web/vetted-agent.ts';
 import { upstreamLimits } from './limits.ts';
-import { Pools } from './pools.ts';
+import { type PoolKey, UpstreamPools } from './pools.ts';
 import type { Upstream, UpstreamAnswer, UpstreamDeps, UpstreamRequest } from './upstream.ts';
 import { UpstreamError, upstreamErrorOf } from './upstream-error.ts';
 
@@ -16,12 +17,14 @@ export function createUpstream(deps: UpstreamDeps): Upstream {
 }
 
 class PooledUpstream implements Upstream {
-  readonly #pools: Pools;
+  readonly #pools: UpstreamPools;
   readonly #turns: FairPool;
   readonly #closed = new AbortController();
 
+  #requests = 0;
+
   constructor({ clock, resolve }: UpstreamDeps) {
-    this.#pools = new Pools(resolve);
+    this.#pools = new UpstreamPools({ clock, resolve });
     const { requests: size, waiting, waitMs } = upstreamLimits;
     this.#turns = createFairPool({ size, waiting, waitMs, clock });
     void this.#sweep(clock);
@@ -30,9 +33,12 @@ class PooledUpstream implements Upstream {
   async send(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { tenant, signal } = request;
     const { origin, host, hostname, base } = addressOf(request.server);
+    const wanted = { tenant, origin, allowedNetworks: request.allowedNetworks };
     try {
+      using _connection = await this.#connectionOf(wanted, signal);
       using _place = await this.#turns.enter({ tenant, signal });
-      const pool = this.#pools.get({ tenant, origin, allowedNetworks: request.allowedNetworks });
+      // The pool may have given way meanwhile.
+      const pool = this.#pools.get(wanted);
       // A host that is an address is never looked up.
       assertHostPermitted(hostname, pool.isPermitted);
       return await exchange(pool.dispatcher, request, { host, path: escaped(base + request.path) });
@@ -44,6 +50,21 @@ class PooledUpstream implements Upstream {
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#pools.close();
+  }
+
+  /** An API that calls the gateway back may hold all of them, while each of those calls waits for one (ADR 0172). */
+  async #connectionOf(wanted: PoolKey, signal: AbortSignal): Promise<Disposable> {
+    this.#requests += 1;
+    try {
+      return await this.#pools.get(wanted).turns.enter({ tenant: `${this.#requests}`, signal });
+    } catch (cause) {
+      if (!hasReason(cause, 'Overloaded')) throw cause;
+      const { connections, connectionWaitMs } = upstreamLimits;
+      const message =
+        `all ${connections} connections of the tenant are in use, and none was free within ` +
+        `${connectionWaitMs / 1_000} s; the API may wait for the gateway itself`;
+      throw new AppError('unavailable', message, { reason: 'Overloaded', cause });
+    }
   }
 
   async #sweep(clock: UpstreamDeps['clock']): Promise<void> {

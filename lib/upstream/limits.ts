@@ -6,6 +6,8 @@ export const upstreamLimits = {
   poolsPerTenant: 100,
   /** Connections of one pool. */
   connections: 20,
+  /** How long a request waits for one of them: half the time of a step, so that an API that waits for it hears of it. */
+  connectionWaitMs: 15_000,
   /** Requests under way and waiting in one process; one tenant has four fifths at most. */
   requests: 500,
   waiting: 1_000,

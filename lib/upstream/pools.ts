@@ -1,17 +1,21 @@
-import { Pool } from 'undici';
 import { LRUCache } from 'lru-cache';
+import { Pool } from 'undici';
 import { AppError } from '../errors.ts';
+import { createFairPool, type FairPool } from '../fair-pool.ts';
 import { type AddressPolicy, createAddressPolicy } from '../tools/web/address-policy.ts';
-import { createVettedLookup, type Resolve } from '../tools/web/vetted-agent.ts';
+import { createVettedLookup } from '../tools/web/vetted-agent.ts';
 import { upstreamLimits } from './limits.ts';
+import type { UpstreamDeps } from './upstream.ts';
 
 /** Connections to one origin for one tenant, with the policy that every one of them was vetted by. */
 interface UpstreamPool {
   readonly dispatcher: Pool;
+  /** One for each connection. Each entry is a tenant of its own: none has a share of them. */
+  readonly turns: FairPool;
   readonly isPermitted: AddressPolicy;
 }
 
-interface PoolKey {
+export interface PoolKey {
   readonly tenant: string;
   readonly origin: string;
   readonly allowedNetworks: readonly string[];
@@ -21,14 +25,14 @@ interface PoolKey {
  * Pools by tenant and origin; those used last are kept. A pool that has to give way, or is idle, takes nothing more and
  * ends with its last request. Nothing is shared between tenants, and other networks mean another pool.
  */
-export class Pools {
-  readonly #resolve: Resolve;
+export class UpstreamPools {
+  readonly #deps: UpstreamDeps;
   readonly #pools: LRUCache<string, UpstreamPool>;
   /** Keys of each tenant, the one used longest ago first. */
   readonly #keys = new Map<string, Set<string>>();
 
-  constructor(resolve: Resolve) {
-    this.#resolve = resolve;
+  constructor(deps: UpstreamDeps) {
+    this.#deps = deps;
     this.#pools = new LRUCache({
       max: upstreamLimits.pools,
       ttl: upstreamLimits.poolIdleMs,
@@ -88,8 +92,10 @@ export class Pools {
 
   #open({ origin, allowedNetworks }: PoolKey): UpstreamPool {
     const isPermitted = policyOf(allowedNetworks);
-    const lookup = createVettedLookup({ isPermitted, resolve: this.#resolve });
+    const { clock, resolve } = this.#deps;
+    const lookup = createVettedLookup({ isPermitted, resolve });
     const { connections, connectMs: timeout, keepAliveMs, headerBytes: maxHeaderSize } = upstreamLimits;
+    const turns = createFairPool({ size: connections, waitMs: upstreamLimits.connectionWaitMs, clock });
     const dispatcher = new Pool(origin, {
       connections,
       connect: { lookup, timeout },
@@ -101,7 +107,7 @@ export class Pools {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    return { dispatcher, isPermitted };
+    return { dispatcher, turns, isPermitted };
   }
 }
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
-import { createUpstream, type Upstream, upstreamLimits, type UpstreamRequest } from './index.ts';
+import { createUpstream, type Upstream, type UpstreamRequest, upstreamLimits } from './index.ts';
 
 interface Seen {
   readonly method: string | undefined;

@@ -207,6 +207,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'lib/tool-chain/reading-turns.ts': 'turns',
   'lib/tools/web/markdown.ts': 'threads, each with a heap of its own',
   'lib/upstream/create-upstream.ts': 'requests',
+  'lib/upstream/pools.ts': 'connections',
   'lib/word-search.ts': 'searches, one at a time',
   'relay/hosts/live-hosts.ts': 'reads of hosts',
   'relay/rpc/challenge-limit.ts': 'proofs',
