@@ -37,11 +37,15 @@ export function argumentsText(call: ModelToolCall): string {
   return text;
 }
 
-/** Numbers that no JavaScript number holds, which are written as null. */
-const endless = /\d{300}|[eE]\+?\d{3}/;
-
 function objectText(text: string): string {
   const value = callArguments(text);
   if (value === undefined) return '{}';
-  return endless.test(text) ? JSON.stringify(value) : text;
+  return holdsEndless(value) ? JSON.stringify(value) : text;
+}
+
+/** Whether it has a number that no JavaScript number holds, which is written as null. A search of the text would be slower: digits may run on. */
+function holdsEndless(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  if (Array.isArray(value)) return value.some(holdsEndless);
+  return isJsonObject(value) && Object.values(value).some(holdsEndless);
 }

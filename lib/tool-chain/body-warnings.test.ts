@@ -114,6 +114,11 @@ describe('warnings of body templates', () => {
     [{ enum: ['a', 'b"'] }, 1],
     [{ type: 'string', pattern: '^[a-z .]{1,9}\\.$' }, 0],
     [{ type: 'string', pattern: '^[^"\\\\\\u0000-\\u001f]*$' }, 0],
+    [{ type: 'string', pattern: '^[^\\\\"\\]]*$' }, 0],
+    [{ type: 'string', pattern: '^[^]*$' }, 1],
+    [{ type: 'string', pattern: '^\\[.\\]$' }, 1],
+    // Takes minutes where an escape is also read as two characters.
+    [{ type: 'string', pattern: `^\\[^${'\\d'.repeat(29)}$` }, 0],
     [{ enum: ['a', 'b'] }, 0],
     [{ const: 'a' }, 0],
     [{ type: 'integer' }, 0],

@@ -63,16 +63,15 @@ function isOpenText(schema: unknown): boolean {
   return typeof pattern !== 'string' || !isNarrow(pattern);
 }
 
-const escapes = /\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)/g;
+/** An escape, a class of characters, or another character of a pattern. No two begin alike, and a class without an end is looked through once. */
+const patternPart = /\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^])|\[(?:\\[^]|[^\]\\])*(?:\]|$)|[^]/g;
 
 /** Whether a pattern is for the whole text, and names no characters but those that it lists or leaves out by name. */
 function isNarrow(pattern: string): boolean {
   if (!pattern.startsWith('^') || !pattern.endsWith('$')) return false;
   if (/\\[SWD]/.test(pattern)) return false;
-  const leftOut = pattern.match(/\[\^(?:\\.|[^\]])*\]/g) ?? [];
-  if (leftOut.some((one) => !one.includes('"') || !one.includes('\\\\'))) return false;
-  return !pattern
-    .replace(/\[(?:\\.|[^\]])*\]/g, '')
-    .replace(escapes, '')
-    .includes('.');
+  const parts = pattern.match(patternPart) ?? [];
+  return parts.every((part) => part !== '.' && (!part.startsWith('[^') || leavesOutQuotes(part)));
 }
+
+const leavesOutQuotes = (set: string): boolean => set.includes('"') && set.includes('\\\\');
