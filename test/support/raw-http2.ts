@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const settings = 4;
 const headersMost = 16_000;
 const kinds = { data: 0, headers: 1, reset: 3, settings, ping: 6, goaway: 7, continuation: 9 } as const;
 
-function frame(kind: number, flags: number, stream: number, body: Uint8Array = Buffer.alloc(0)): Buffer {
+export function frame(kind: number, flags: number, stream: number, body: Uint8Array = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(body.byteLength, 0, 3);
   head.writeUInt8(kind, 3);
@@ -16,7 +17,7 @@ function frame(kind: number, flags: number, stream: number, body: Uint8Array = B
 }
 
 /** A text of HPACK without any compression. */
-function text(value: string): Buffer {
+export function text(value: string): Buffer {
   const bytes = Buffer.from(value);
   if (bytes.length < 127) return Buffer.concat([Buffer.from([bytes.length]), bytes]);
   const length = [127];
@@ -44,8 +45,9 @@ export class RawHttp2 {
   #last = -1;
   #received = Buffer.alloc(0);
 
-  constructor(port: number, localAddress: string) {
-    this.socket = connect({ host: '127.0.0.1', port, localAddress });
+  constructor(port: number, localAddress: string, isSecure = false) {
+    const to = { host: '127.0.0.1', port, localAddress };
+    this.socket = isSecure ? connectTls({ ...to, ALPNProtocols: ['h2'], rejectUnauthorized: false }) : connect(to);
     this.socket.on('error', () => undefined).on('close', () => (this.isClosed = true));
     this.socket.on('data', (chunk) => this.#read(chunk));
     this.socket.write(Buffer.concat([preface, frame(settings, 0, 0)]));

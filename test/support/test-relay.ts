@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerCredentials } from '@grpc/grpc-js';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, edgeLimits, relayAddress } from '../../lib/edge/index.ts';
@@ -32,6 +33,8 @@ export interface TestRelayOptions {
   readonly clock?: Clock;
   /** Its `x-forwarded-for` counts, so that each daemon of a test may come from an address of its own. */
   readonly proxies?: readonly string[];
+  /** Default: plain text. */
+  readonly credentials?: ServerCredentials;
   readonly isWorker?: boolean;
   readonly streamsMax?: number;
   readonly strangers?: StrangerLimits;
@@ -78,6 +81,7 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
       port: 0,
       host: '127.0.0.1',
       proxies: new Set(options.proxies),
+      credentials: options.credentials,
       isWorker: options.isWorker ?? false,
       streamsMax: options.streamsMax,
       strangers: options.strangers,
