@@ -123,18 +123,26 @@ function problemOf(schema: TSchema, value: unknown): { readonly instancePath: st
 
 /** A value that no route has reserved for, such as a record of the archive, is counted here. */
 async function valueOf(reply: Reply, part: RoomPart, onEvent: Asked['event']): Promise<unknown> {
-  if (reply.kind === 'json') {
-    await part.reserveFor(() => heapBytes(reply.value, weighedBytes));
-    return reply.value;
-  }
+  if (reply.kind === 'json') return weighed(reply.value, part);
   if (reply.kind === 'events') return lastOf(reply.events, onEvent);
   if (reply.kind === 'text') {
     if (reply.mediaType !== 'application/json') return reply.text;
     await part.reserveFor(() => jsonCost(reply.text));
     return JSON.parse(reply.text);
   }
-  if (reply.kind === 'stream') return textOf(reply.stream);
+  if (reply.kind === 'stream') return wholeOf(reply, part);
   throw new HttpError({ code: 'internal', message: 'the operation answers with no value' });
+}
+
+async function weighed(value: unknown, part: RoomPart): Promise<unknown> {
+  await part.reserveFor(() => heapBytes(value, weighedBytes));
+  return value;
+}
+
+async function wholeOf({ stream, whole }: Extract<Reply, { kind: 'stream' }>, part: RoomPart): Promise<unknown> {
+  if (whole === undefined) return textOf(stream);
+  stream.destroy();
+  return weighed(await whole(), part);
 }
 
 /** Weighing ends here: nothing counts as more. */

@@ -56,7 +56,7 @@ export const recordPartBytes = 8 * 1024 * 1024;
 export interface RecordPages<T extends object> {
   /** The wanted part of a record; undefined where there is none. Called once for each, in their order. */
   readonly take: (record: NodeRecord) => T | undefined;
-  /** Size of a page as JSON. Its first entry is there in any case. */
+  /** Size of a page as JSON; infinite: a page is a part. Its first entry is there in any case. */
   readonly bytes: number;
   /** Reads a part in its turn: that takes up to `recordPartBytes`. */
   readonly inTurn: PartTurn;
@@ -113,7 +113,7 @@ function pageOf<T extends object>(records: readonly NodeRecord[], from: number, 
     if (left <= 0) return { page, next: index };
     const taken = pages.take(record);
     if (taken === undefined) continue;
-    left -= Buffer.byteLength(JSON.stringify(taken));
+    if (left < Number.POSITIVE_INFINITY) left -= Buffer.byteLength(JSON.stringify(taken));
     page.push(taken);
   }
   return { page, next: undefined };
@@ -159,4 +159,34 @@ async function addNotStarted(run: FleetRun, byNode: Map<string, NodeRecord>, tar
     if (!byNode.has(nodeId)) byNode.set(nodeId, notStarted(nodeId, commandIdOf(uid, nodeId)));
     await nextTurn(1);
   }
+}
+
+/** The same hosts, part by part: one part is in memory at a time, and node ids beside it. A part that is lost meanwhile is an error. */
+export async function* partsOfNodes(
+  read: PartReader,
+  run: FleetRun,
+  open: readonly NodeRecord[],
+  inTurn: PartTurn,
+): AsyncGenerator<readonly NodeRecord[]> {
+  const known = new Set<string>();
+  const unknown = (record: NodeRecord): NodeRecord | undefined => {
+    if (known.has(record.node_id)) return undefined;
+    known.add(record.node_id);
+    return record;
+  };
+  yield* pagesOfRecords(read, run, { take: unknown, bytes: Number.POSITIVE_INFINITY, inTurn });
+  yield open.filter((record) => unknown(record) !== undefined);
+  if (run.status?.phase !== 'Ended') return;
+  const uid = run.metadata.uid ?? '';
+  const { resolved } = await readTargets(read, run, inTurn);
+  yield resolved
+    .filter(({ node_id: id }) => !known.has(id))
+    .map(({ node_id: id }) => notStarted(id, commandIdOf(uid, id)));
+}
+
+/** Reads each part of a record once. @throws AppError `OutputLost` where one is gone. */
+export async function assertWhole(read: PartReader, run: FleetRun, inTurn: PartTurn): Promise<void> {
+  const { targets_ref: targets } = run.status ?? {};
+  for (const part of [...partsOf(run), ...(targets === undefined ? [] : [targets])])
+    await inTurn(() => read(run, part), part);
 }

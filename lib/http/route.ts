@@ -64,6 +64,8 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
       readonly mediaType: string;
       /** Has no end of its own: broken off when the server begins to stop. Default false. */
       readonly isEndless?: boolean;
+      /** The same as one value, for a caller of this process, who reads no stream. */
+      readonly whole?: () => Promise<unknown>;
     }
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
   /** To a path of this server. */

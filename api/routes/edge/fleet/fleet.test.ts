@@ -59,6 +59,7 @@ const records = {
   }),
   open: async () => [],
   perNode: async () => perNode,
+  parts: () => expect.fail('its record is small'),
   pages: pagesOf(perNode),
 };
 const hosts = [aHost(1), aHost(2, {}, { status: 'Unhealthy' }), aHost(3, { revoked: true })];

@@ -27,6 +27,8 @@ export interface RunRecords {
    * Undefined where the record of a run that has ended is lost.
    */
   perNode(run: FleetRun, open?: readonly NodeRecord[]): Promise<readonly NodeRecord[] | undefined>;
+  /** The same, part by part, each as it is asked for. The record is whole when this resolves. */
+  parts(run: FleetRun, open: readonly NodeRecord[]): Promise<AsyncIterable<readonly NodeRecord[]> | undefined>;
   /**
    * The results of `take` for each host's stored outcome, in pages of so many bytes as JSON, in the order of `perNode`. A record that is
    * lost ends the pages of a run that has ended.

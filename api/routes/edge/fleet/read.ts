@@ -13,9 +13,10 @@ import { edgeCaller } from '../edge-caller.ts';
 import { unknownRun } from '../errors.ts';
 import { listFleetRuns, readFleetRun } from './contract.ts';
 import type { Cluster } from '../../../cluster/index.ts';
+import { answerRun } from './answer-run.ts';
 import { locateRun } from './find-run.ts';
 import type { FleetDeps } from './ports.ts';
-import { isEnded, outcomeOf, presentNode, presentRunSummary } from './present.ts';
+import { isEnded, outcomeOf, presentRunSummary } from './present.ts';
 
 const timeCursor = createTimeCursor('fleet-runs');
 
@@ -49,20 +50,8 @@ const isWanted = (run: FleetRun, { tool, outcome }: QueryOf<typeof listFleetRuns
 export function createReadRoute(deps: ReadDeps): Route<Caller> {
   return defineRoute<typeof readFleetRun, Caller>(readFleetRun, async (request) => {
     const caller = edgeCaller(request.caller, 'svc.edge.fleet.read');
-    const { run, open } = await current(
-      deps,
-      await locateRun(deps.cluster.fleetRuns, caller, request.params.fleet_command_id),
-    );
-    const stored = (run.status?.per_node_ref ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
-    // Each host may take two tails.
-    await request.reserve(stored + Buffer.byteLength(JSON.stringify(open)));
-    const perNode = await deps.records.perNode(run, open);
-    const isLost = perNode === undefined;
-    return json({
-      ...presentRunSummary(run),
-      per_node: (perNode ?? []).map(presentNode),
-      ...(isLost && { records_lost: true as const }),
-    });
+    const found = await current(deps, await locateRun(deps.cluster.fleetRuns, caller, request.params.fleet_command_id));
+    return answerRun(deps.records, found, request);
   });
 }
 

@@ -7,10 +7,12 @@ import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import { readOpenRecords } from '../../../../lib/fleet/open-records.ts';
 import {
+  assertWhole,
   isLost,
   type PartReader,
   type PartTurn,
   pagesOfRecords,
+  partsOfNodes,
   readPerNode,
   readTargets,
   recordPartBytes,
@@ -31,6 +33,7 @@ export function createRunRecords({ clock, outputs, bus }: RecordDeps): RunRecord
   const turns = createFairPool({ size: bytesOf('records of fleet runs'), clock });
   const read: PartReader = async (run, { ref, bytes }) =>
     valueOf(await outputs(run)({ ref, bytes }), { ref, encoding: 'json' });
+  const bytesOfPart: PartReader = (run, { ref, bytes }) => outputs(run)({ ref, bytes });
   const turnOf =
     (run: FleetRun): PartTurn =>
     (task) =>
@@ -47,6 +50,11 @@ export function createRunRecords({ clock, outputs, bus }: RecordDeps): RunRecord
             () => readPerNode(read, run, { open: open ?? [], inTurn: turnOf(run) }),
             undefined,
           ),
+    async parts(run, open) {
+      if (isLost(run)) return undefined;
+      const isWhole = async () => assertWhole(bytesOfPart, run, turnOf(run)).then(() => true);
+      return (await unlessLost(run, isWhole, false)) ? partsOfNodes(read, run, open, turnOf(run)) : undefined;
+    },
     async *pages<T extends object>(run: FleetRun, query: PageQuery<T>) {
       const pages = pagesOfRecords(read, run, { ...query, inTurn: turnOf(run) });
       for (;;) {
