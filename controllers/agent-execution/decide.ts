@@ -159,3 +159,7 @@ function starting(pod: Pod, now: number): PodDecision {
 /** The attempt that takes the place of a lost pod; undefined: there were as many as there may be (AMB-197). */
 export const nextAttempt = (attempt: number): number | undefined =>
   attempt <= agentLimits.replacements ? attempt + 1 : undefined;
+
+/** Whether an execution is so young that the caches may not hold what was made beside it. */
+export const isNew = ({ metadata }: AgentExecution, now: number): boolean =>
+  now < Date.parse(metadata.creationTimestamp ?? '') + agentLimits.unknownMs;

@@ -7,8 +7,7 @@ import { type PinnedAgent, pinnedAgent } from '../../../lib/agent/pinned-agent.t
 import { isBeingDeleted, unlessBeingDeleted } from '../../../lib/being-deleted.ts';
 import { type RevisionReader, storedRevision } from '../../../lib/registration/stored-version.ts';
 import type { ServerReads } from '../../../lib/server-reads.ts';
-import type { Reasoned } from '../decide.ts';
-import { agentLimits } from '../limits.ts';
+import { isNew, type Reasoned } from '../decide.ts';
 import { isAgentThere, newerAgent } from './confirm-missing.ts';
 
 type Found =
@@ -78,10 +77,6 @@ async function missing({ kube }: FindDeps, execution: AgentExecution, { agent, w
   const mayCome = isNew(execution, now) || (await isAgentThere(kube, execution.metadata.namespace ?? '', agent));
   return { kind: mayCome ? 'waits' : 'failed', why };
 }
-
-/** Whether an execution is so young that the caches may not hold what was made beside it. */
-export const isNew = ({ metadata }: AgentExecution, now: number): boolean =>
-  now < Date.parse(metadata.creationTimestamp ?? '') + agentLimits.unknownMs;
 
 function notReady(agent: Agent): string {
   const why = readyOf(agent)?.message ?? 'its definition has not been looked at yet';
