@@ -37,6 +37,16 @@ export const labels = {
   managedBy: 'app.kubernetes.io/managed-by',
 } as const;
 
+/**
+ * By the kind of the owner of a step pod: the label with the owner's name. A deletion that orphans pods leaves nothing else. The
+ * policy `step-pods` guards these labels.
+ */
+export const ownerNameLabels = {
+  WorkflowExecution: labels.execution,
+  AgentExecution: labels.agentExecution,
+  GitBinding: labels.gitBinding,
+} as const;
+
 export const annotations = {
   /** The manifest's name where it is no valid object name (requirements AMB-089). */
   name: 'windlass.dev/name',

@@ -1,5 +1,5 @@
 import type { ExecutionReason } from '../../crds/conditions.ts';
-import { labels } from '../../crds/labels.ts';
+import { ownerNameLabels } from '../../crds/labels.ts';
 import type { ContainerFields } from '../../crds/schema/container.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { labelValue } from '../../lib/pod-slot.ts';
@@ -26,13 +26,6 @@ export interface StepPodName {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The label with an owner's name, by kind. A deletion that orphans pods leaves nothing else. */
-const nameLabels: readonly (readonly [kind: string, label: string])[] = [
-  ['WorkflowExecution', labels.execution],
-  ['AgentExecution', labels.agentExecution],
-  ['GitBinding', labels.gitBinding],
-];
-
 interface OwnerOfPod {
   readonly kind: string;
   /** `namespace/name`. */
@@ -45,7 +38,7 @@ interface OwnerOfPod {
  */
 export function podOwner({ metadata }: Pod): OwnerOfPod | undefined {
   const { namespace, labels: found, ownerReferences } = metadata;
-  for (const [kind, label] of nameLabels) {
+  for (const [kind, label] of Object.entries(ownerNameLabels)) {
     const value = found?.[label];
     if (value === undefined) continue;
     const owner = ownerReferences?.find((one) => one.kind === kind && labelValue(one.name) === value);

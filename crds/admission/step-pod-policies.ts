@@ -1,4 +1,4 @@
-import { annotations, captureFinalizer, labels } from '../labels.ts';
+import { annotations, captureFinalizer, labels, ownerNameLabels } from '../labels.ts';
 import { accountVariables, type Identities } from './accounts.ts';
 import { keptOwners, type Marks, markRules, markVariables } from './marks.ts';
 import { countVariables, metadataBounds } from './metadata-policy.ts';
@@ -7,13 +7,11 @@ import type { AdmissionPolicy } from './policy.ts';
 const stepMarks: Marks = {
   labels: [
     labels.executionUid,
-    labels.execution,
+    ...Object.values(ownerNameLabels),
     labels.state,
     labels.visit,
     labels.attempt,
     labels.step,
-    labels.agentExecution,
-    labels.gitBinding,
   ],
   annotations: [annotations.state, annotations.step],
 };
