@@ -10,7 +10,7 @@ import { readInTurn } from '../lib/informer/index.ts';
 import { createMcpServers, type McpServers } from '../lib/mcp/index.ts';
 import type { HealthCheck } from '../lib/process/health-server.ts';
 import { bytesOf } from '../lib/memory-budget/index.ts';
-import { type AnswerRoom, createAnswerRoom } from '../lib/tools/web/answer-room.ts';
+import { createUpstreamRoom, type UpstreamRoom } from '../lib/tools/web/upstream-room.ts';
 import { createUpstream, type Upstream } from '../lib/upstream/index.ts';
 import { openAudit } from './audit.ts';
 import { chainLimitsOf, isBypass } from './config.ts';
@@ -108,12 +108,12 @@ interface SourceParts {
   readonly upstream: Upstream;
   readonly documents: ApiDocuments;
   readonly mcpServers: McpServers;
-  readonly room: AnswerRoom;
+  readonly room: UpstreamRoom;
 }
 
 /** Servers of the node configuration; tool workflows share the room for large answers with them. */
 function createMcp(deps: GatewayDeps): Pick<SourceParts, 'room' | 'mcpServers'> {
-  const room = createAnswerRoom({ clock: deps.clock, size: bytesOf('answers of upstreams') });
+  const room = createUpstreamRoom({ clock: deps.clock, size: bytesOf('answers of upstreams') });
   return { room, mcpServers: createMcpServers({ ...deps, room }, deps.nodeConfig.mcp_servers) };
 }
 

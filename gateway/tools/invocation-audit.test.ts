@@ -82,7 +82,12 @@ describe('GW-EVT-02 the events of an invocation', () => {
       events[0]?.store();
       await step;
       expect(audit.sent).toEqual(isSent ? ['read'] : []);
-      const ended = audit.ended({ kind: 'completed', result: {}, state: {} });
+      const ended = audit.ended({
+        kind: 'completed',
+        result: Buffer.from('{}'),
+        state: {},
+        held: new DisposableStack(),
+      });
       expect(await isSettled(ended)).toBe(false);
       events.at(-1)?.refuse();
       expect(

@@ -3,7 +3,7 @@ import { type Credential, noCredential } from '../../lib/credentials/index.ts';
 import { hasReason } from '../../lib/errors.ts';
 import { type OpenApiIndex, originOf } from '../../lib/openapi-document/index.ts';
 import type { SendStep } from '../../lib/tool-chain/run-tool-chain.ts';
-import { type AnswerRoom, memoryOf } from '../../lib/tools/web/answer-room.ts';
+import type { AnswerRoom } from '../../lib/tools/web/answer-room.ts';
 import { type Upstream, UpstreamError } from '../../lib/upstream/index.ts';
 
 interface Target {
@@ -36,7 +36,8 @@ export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target)
     const method = operation.method.toUpperCase();
     // An operation may name a server of its own, which the credential is not for.
     const isHome = originOf(server) === index.home;
-    const held = room.of({ tenant, cost: memoryOf(responseBytes), signal });
+    // Its bytes alone: of one response at a time there are a text and values.
+    const held = room.of({ tenant, cost: responseBytes, perByte: 1, signal });
     const sent = isHome ? credential : noCredential;
     const about = { tenant, server, allowedNetworks: api.spec.allow_internal_addresses ?? [], responseBytes };
     try {

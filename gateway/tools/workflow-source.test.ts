@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createLargeAnswers } from '../../lib/tools/web/answer-room.ts';
+import { createUpstreamRoom } from '../../lib/tools/web/upstream-room.ts';
 import { globalNamespace } from '../../crds/labels.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
@@ -225,7 +225,7 @@ function open(scene: Scene = {}) {
   };
   const source = createWorkflowSource({
     clock: systemClock,
-    room: createLargeAnswers(systemClock),
+    room: createUpstreamRoom({ clock: systemClock, size: 70 * 1_048_576 }),
     logger: silentLogger,
     audit: scene.audit ?? {
       async append(event) {

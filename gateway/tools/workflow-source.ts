@@ -17,10 +17,11 @@ import { AppError, hasReason } from '../../lib/errors.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
+import { parseExactJson } from '../../lib/tool-chain/exact-json.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { createReadingTurns, type ReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
 import { type ChainOutcome, runToolChain } from '../../lib/tool-chain/run-tool-chain.ts';
-import type { AnswerRoom } from '../../lib/tools/web/answer-room.ts';
+import type { UpstreamRoom } from '../../lib/tools/web/upstream-room.ts';
 import type { Upstream } from '../../lib/upstream/index.ts';
 import type { FormerNames } from './former-names.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
@@ -46,8 +47,8 @@ export interface WorkflowSourceDeps extends RegisteredDeps<ToolWorkflow> {
   readonly credentials: Credentials;
   readonly upstream: Pick<Upstream, 'send'>;
   readonly limits?: ChainLimits;
-  /** Memory for large answers. */
-  readonly room: AnswerRoom;
+  /** Memory for responses, and for what calls keep of them. */
+  readonly room: UpstreamRoom;
 }
 
 /** Tool workflows as tools: a call runs the chain that was registered when it began (spec 3 §1.4, §3.2). */
@@ -176,7 +177,10 @@ async function chain(deps: ChainSourceDeps, invocation: Invocation, audit: Invoc
   const renew = () => deps.credentials.resolve(tenant, api);
   const send = createSendStep(deps.upstream, { api, index, credential, renew, tenant, responseBytes, room: deps.room });
   const inTurn = deps.turns.of(tenant);
-  return runToolChain({ ...deps, limits, send, inTurn, observer: audit }, steps, args, { signal: context.signal });
+  const part = deps.room.keptBy(tenant);
+  return runToolChain({ ...deps, limits, send, inTurn, part, observer: audit }, steps, args, {
+    signal: context.signal,
+  });
 }
 
 /** Before a step is sent. @throws AppError `invalid`, Validation. */
@@ -222,8 +226,9 @@ async function resolve(deps: WorkflowSourceDeps, exchange: Exchange, audit: Invo
 
 function answerOf(outcome: ChainOutcome, { metadata }: ToolWorkflow, { executionId }: GatewayCaller): GatewayAnswer {
   if (outcome.kind === 'failed') return { content: `step '${outcome.step}' failed: ${outcome.reason}`, isError: true };
-  const { result, state } = outcome;
-  const structured = { workflow_id: metadata.uid, execution_id: executionId, result, state };
+  using _held = outcome.held;
+  const result = parseExactJson(outcome.result.toString());
+  const structured = { workflow_id: metadata.uid, execution_id: executionId, result, state: outcome.state };
   return { content: JSON.stringify(structured), structured, isError: false };
 }
 

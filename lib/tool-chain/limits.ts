@@ -49,13 +49,14 @@ export const readingCosts = { bytesPerMicrosecond: 100, searchedValue: 4 } as co
 export const searchLimits = { work: 1_600_000, test: 32 } as const;
 
 /**
- * Bytes of JSON that a call may make of its responses, which are kept as references until its answer is written. They
- * are those of all values that extractors take, and those of the answer, which the gateway writes twice. Two values of
- * one text count twice. `heapBytes` are those of the heap that the values of the last response, and all values that extractors
- * took before, have together: a response of 10 MiB has its place in them, and they are less than the share of one tenant.
+ * Bytes of JSON that a call may make of its responses: those of all values that extractors take, and those of the answer. Two values of
+ * one text count twice. `heapBytes` are those of the heap that the values of one response take while it is read, of which a process reads
+ * one at a time: a response of 10 MiB has its place in them. `keptBytes` are those that a call keeps between its steps: less than
+ * the share of one tenant.
  */
 export const answerLimits = {
   stateBytes: 4 * 1024 * 1024,
   bytes: 16 * 1024 * 1024,
-  heapBytes: 40 * 1024 * 1024,
+  heapBytes: 24 * 1024 * 1024,
+  keptBytes: 6 * 1024 * 1024,
 } as const;

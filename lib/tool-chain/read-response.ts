@@ -3,18 +3,20 @@ import { jsonCost, rawNumberCost } from '../http/json-cost.ts';
 import { isTooDeep } from '../nesting.ts';
 import { countJson, parseExactJson } from './exact-json.ts';
 import type { Extracted } from './extract.ts';
-import { readingCosts, responseLimits } from './limits.ts';
+import { answerLimits, readingCosts, responseLimits } from './limits.ts';
 import { isSearch, parseExtractor } from './parse-extractor.ts';
-import type { ReadInTurn } from './reading-turns.ts';
+import type { ReadInTurn, Spend } from './reading-turns.ts';
 import { StepFailure } from './step-failure.ts';
 
 /** The JSON of a response, and what is found in it. */
-interface ParsedResponse {
+export interface ParsedResponse {
   readonly value: unknown;
   /** Bytes of heap that the value takes, at most. */
   readonly cost: number;
-  /** A search waits for its turn. @throws StepFailure where there is none in time, or the search would take too long. */
+  /** A search waits for a turn of the event loop. @throws StepFailure where it would take too long. */
   extract(expression: string, run: (expression: string, body: unknown) => Extracted): Promise<Extracted>;
+  /** The JSON of the value. */
+  text(): Promise<Buffer>;
 }
 
 interface Response {
@@ -28,8 +30,8 @@ interface Reader {
   readonly inTurn: ReadInTurn;
   /** Ends the wait for a turn. */
   readonly signal: AbortSignal;
-  /** Waits for so many bytes of heap, before the values are made. A rejection ends the reading. */
-  readonly hold?: (bytes: number) => Promise<void>;
+  /** Paths that will be looked for. */
+  readonly expressions: readonly string[];
 }
 
 /** A status that has no body by definition succeeds with null, as a method does that asks for none. */
@@ -37,24 +39,47 @@ const noContent: ReadonlySet<number> = new Set([204, 205]);
 
 /** Bytes that are read at once; they take less than a millisecond. */
 const smallBytes = 64 * 1024;
+/** Bytes of heap of values that are made while another response is read. They are let go at once. */
+const smallCost = 256 * 1024;
 
 /**
- * A large response waits for a turn, in which its values are counted, and for one in which they are made. It waits for one
- * more where secrets are taken out of it. Between the turns nothing of its text is in the heap.
- * @throws StepFailure for another status than 2xx, for a body that is no JSON or too much of it, and where there is no turn
- * in time.
+ * Makes the values of a response, gives them to `use`, and lets go of them: no other large response is read meanwhile. Its
+ * values are counted in a turn of the event loop, and made in another one. Another one more takes secrets out of it.
+ * @throws StepFailure for another status than 2xx, for a body that is no JSON or too much of it, and where it cannot be read
+ * in time; what `use` throws.
  */
-export async function readResponse(response: Response, { inTurn, signal, hold }: Reader): Promise<ParsedResponse> {
-  const { status, secrets = [] } = response;
+export async function readResponse<T>(
+  response: Response,
+  { inTurn, signal, expressions }: Reader,
+  use: (parsed: ParsedResponse) => Promise<T>,
+): Promise<T> {
+  const { status, body } = response;
   if (status < 200 || status > 299) throw new StepFailure(`the upstream answered with status ${status}`);
-  const bytes = response.body.length;
-  const cost = bytes / readingCosts.bytesPerMicrosecond;
-  const turn = async <T>(task: () => T | Promise<T>): Promise<T> =>
-    bytes <= smallBytes ? await task() : await inTurn({ cost, signal }, task);
-  const body = secrets.length === 0 ? response.body : await turn(() => clean(response.body, secrets));
-  const { values, isExact, heap, text } = await turn(() => countsOf({ ...response, body }));
-  await hold?.(heap);
-  const value = await turn(() => (isEmpty(response, body) ? null : parsed(text ?? textOf(body), isExact)));
+  if (body.length > smallBytes || expressions.some((expression) => isSearch(parseExtractor(expression))))
+    return await inTurn(signal, (spend) => readAll(response, spend, use));
+  const cleaned = await cleanOf(response, atOnce);
+  const counts = countsOf({ ...response, body: cleaned });
+  if (counts.heap > smallCost) return await inTurn(signal, (spend) => readAll(response, spend, use));
+  return await use(parsedOf({ ...response, body: cleaned }, counts, atOnce));
+}
+
+const atOnce: Spend = async () => undefined;
+
+async function readAll<T>(response: Response, spend: Spend, use: (parsed: ParsedResponse) => Promise<T>): Promise<T> {
+  const body = await cleanOf(response, spend);
+  await spend(costOf(body));
+  const cleaned = { ...response, body };
+  const counts = countsOf(cleaned);
+  await spend(costOf(body));
+  return await use(parsedOf(cleaned, counts, spend));
+}
+
+/** Microseconds. */
+const costOf = ({ length }: Buffer): number => (length <= smallBytes ? 0 : length / readingCosts.bytesPerMicrosecond);
+
+function parsedOf(response: Response, { values, isExact, heap, text }: Counts, spend: Spend): ParsedResponse {
+  const { body } = response;
+  const value = isEmpty(response, body) ? null : parsed(text ?? textOf(body), isExact);
   return {
     value,
     cost: heap,
@@ -65,12 +90,19 @@ export async function readResponse(response: Response, { inTurn, signal, hold }:
           `the response holds more than ${responseLimits.searched} values, too many to search with *, .. or a filter`,
         );
       }
-      return await inTurn({ cost: values * readingCosts.searchedValue, signal }, () => run(expression, value));
+      await spend(values * readingCosts.searchedValue);
+      return run(expression, value);
+    },
+    async text() {
+      await spend(costOf(body));
+      return Buffer.from(JSON.stringify(value));
     },
   };
 }
 
-async function clean(body: Buffer, secrets: readonly string[]): Promise<Buffer> {
+async function cleanOf({ body, secrets = [] }: Response, spend: Spend): Promise<Buffer> {
+  if (secrets.length === 0) return body;
+  await spend(costOf(body));
   const cleaned = await withoutSecrets(body, secrets);
   if (cleaned !== undefined) return cleaned;
   throw new StepFailure(`the response holds the credential of the call more than ${secretPlaces} times`);
@@ -104,6 +136,11 @@ function countsOf(response: Response): Counts {
     );
   }
   const heap = jsonCost(text) - surplusOf(text, body, values) + longNumbers * rawNumberCost;
+  if (heap > answerLimits.heapBytes) {
+    throw new StepFailure(
+      `the values of the response take more than ${answerLimits.heapBytes} bytes of memory; ask for fewer objects and lists`,
+    );
+  }
   return { values, isExact: longNumbers > 0, heap, ...(body.length <= smallBytes && { text }) };
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
-import { readResponse } from './read-response.ts';
+import { type ParsedResponse, readResponse } from './read-response.ts';
 import { createReadingTurns, type ReadInTurn } from './reading-turns.ts';
 import { StepFailure } from './step-failure.ts';
 
@@ -25,11 +25,19 @@ async function turnsOf(readings: readonly ((turn: () => number) => Promise<numbe
   return turns;
 }
 
-const search = (inTurn: ReadInTurn, response: typeof large) => async (turn: () => number) => {
-  const parsed = await readResponse(response, { inTurn, signal: never });
-  const found = await parsed.extract('$[*]', () => ({ value: turn() }));
-  return found?.value as number;
-};
+const read = <T>(
+  inTurn: ReadInTurn,
+  response: typeof large & { readonly secrets?: readonly string[] },
+  use: (parsed: ParsedResponse) => Promise<T>,
+  { signal = never, expressions = [] as string[] } = {},
+): Promise<T> => readResponse(response, { inTurn, signal, expressions }, use);
+
+const valueOf = async ({ value }: ParsedResponse): Promise<unknown> => value;
+
+const search = (inTurn: ReadInTurn, response: typeof large) => (turn: () => number) =>
+  read(inTurn, response, async (parsed) => (await parsed.extract('$[*]', () => ({ value: turn() })))?.value as number, {
+    expressions: ['$[*]'],
+  });
 
 describe('createReadingTurns', () => {
   it('begins each search of a large response, and each reading of one, in a turn of the event loop of its own', async () => {
@@ -37,9 +45,8 @@ describe('createReadingTurns', () => {
     const readings = ['acme', 'acme', 'acme', 'globex', 'globex'].map((tenant) => search(turns.of(tenant), large));
     const searched = await turnsOf(readings);
     expect(new Set(searched).size).toBe(readings.length);
-    const read = (turn: () => number) =>
-      readResponse(huge, { inTurn: turns.of('acme'), signal: never }).then(() => turn());
-    expect(new Set(await turnsOf([read, read, read])).size).toBe(3);
+    const reading = (turn: () => number) => read(turns.of('acme'), huge, async () => turn());
+    expect(new Set(await turnsOf([reading, reading, reading])).size).toBe(3);
   });
 
   it('searches small responses together', async () => {
@@ -51,44 +58,56 @@ describe('createReadingTurns', () => {
   it('takes the tenants by turns', async () => {
     const inTurn = createReadingTurns(systemClock);
     const order: string[] = [];
-    const read = (tenant: string) => inTurn.of(tenant)({ cost: 10_000, signal: never }, () => void order.push(tenant));
-    await Promise.all(['acme', 'acme', 'acme', 'acme', 'globex', 'initech', 'globex'].map(read));
+    const reading = (tenant: string) => inTurn.of(tenant)(never, async () => void order.push(tenant));
+    await Promise.all(['acme', 'acme', 'acme', 'acme', 'globex', 'initech', 'globex'].map(reading));
     expect(order).toEqual(['acme', 'acme', 'globex', 'initech', 'acme', 'globex', 'acme']);
   });
 
-  it('fails the step where no turn comes in its time, and what that waited for is read', async () => {
+  it('has the values of one large response at a time', async () => {
+    const turns = createReadingTurns(systemClock);
+    let [now, most] = [0, 0];
+    const use = async (): Promise<void> => {
+      now += 1;
+      most = Math.max(most, now);
+      await nextTurn();
+      now -= 1;
+    };
+    const dear = body(`[${Array(10_000).fill('[]').join(',')}]`);
+    const responses = [large, huge, dear, large, huge, dear];
+    await Promise.all(responses.map((response, index) => read(turns.of(`tenant-${index}`), response, use)));
+    expect(most).toBe(1);
+  });
+
+  it('fails the step where no turn comes in its time, for a cause of the gateway, and what that waited for is read', async () => {
     const inTurn = createReadingTurns(systemClock).of('acme');
     const step = new AbortController();
-    const first = readResponse(large, { inTurn, signal: never });
-    const second = readResponse(large, { inTurn, signal: step.signal });
+    const first = read(inTurn, large, valueOf);
+    const second = read(inTurn, large, valueOf, { signal: step.signal });
     step.abort();
     await expect(second).rejects.toBeInstanceOf(StepFailure);
-    expect((await first).value).toHaveLength(5_000);
-    expect((await readResponse(large, { inTurn, signal: never })).value).toHaveLength(5_000);
+    await expect(second).rejects.toMatchObject({ isOfGateway: true });
+    expect(await first).toHaveLength(5_000);
+    expect(await read(inTurn, large, valueOf)).toHaveLength(5_000);
   });
 
   it('takes the secrets out of a large response in a turn before it is read, and out of a small one at once', async () => {
     const costs: number[] = [];
-    const inTurn: ReadInTurn = async ({ cost }, task) => {
-      costs.push(cost);
-      return task();
-    };
-    const read = async (text: string, ...secrets: string[]) =>
-      (await readResponse({ ...body(text), secrets }, { inTurn, signal: never })).value;
+    const inTurn: ReadInTurn = (_signal, task) => task(async (cost) => void costs.push(cost));
+    const cleaned = (text: string, ...secrets: string[]) => read(inTurn, { ...body(text), secrets }, valueOf);
     const padding = 'x'.repeat(1_000_000);
-    expect(await read(`["secret-1","${padding}"]`, 'secret-1')).toEqual(['[secret]', padding]);
+    expect(await cleaned(`["secret-1","${padding}"]`, 'secret-1')).toEqual(['[secret]', padding]);
     expect(costs).toEqual([10_000.15, 10_000.15, 10_000.15]);
-    await read(`["secret-1","${padding}"]`);
+    await cleaned(`["secret-1","${padding}"]`);
     expect(costs).toHaveLength(5);
-    expect(await read('["secret-1"]', 'secret-1')).toEqual(['[secret]']);
+    expect(await cleaned('["secret-1"]', 'secret-1')).toEqual(['[secret]']);
     expect(costs).toHaveLength(5);
   });
 
   it('fails the step of a response that holds a secret more often than it is taken out', async () => {
     const inTurn = createReadingTurns(systemClock).of('acme');
-    const read = (count: number) =>
-      readResponse({ ...body(`"${'secret-1'.repeat(count)}"`), secrets: ['secret-1'] }, { inTurn, signal: never });
-    expect((await read(256)).value).toBe('[secret]'.repeat(256));
-    await expect(read(257)).rejects.toThrow('the response holds the credential of the call more than 256 times');
+    const cleaned = (count: number) =>
+      read(inTurn, { ...body(`"${'secret-1'.repeat(count)}"`), secrets: ['secret-1'] }, valueOf);
+    expect(await cleaned(256)).toBe('[secret]'.repeat(256));
+    await expect(cleaned(257)).rejects.toThrow('the response holds the credential of the call more than 256 times');
   });
 });

@@ -10,7 +10,8 @@ import { createUpstream, type Upstream } from '../upstream/index.ts';
 import { templateLimits } from '../template/limits.ts';
 import { answerLimits, type ChainLimits, chainLimitsDefault } from './limits.ts';
 import { createReadingTurns } from './reading-turns.ts';
-import { type ChainOutcome, runToolChain } from './run-tool-chain.ts';
+import { parseExactJson } from './exact-json.ts';
+import { runToolChain } from './run-tool-chain.ts';
 
 const seen: { method: string | undefined; url: string | undefined; body: string }[] = [];
 const noted: string[] = [];
@@ -54,12 +55,12 @@ const step = (name: string, fields: Partial<ToolStep> = {}): ToolStep => ({
   ...fields,
 });
 
-function run(
+async function run(
   steps: readonly ToolStep[],
   input: unknown = {},
   limits: Partial<ChainLimits> = {},
   signal?: AbortSignal,
-): Promise<ChainOutcome> {
+) {
   const bounds = { ...chainLimitsDefault, ...limits };
   const { port } = server.address() as AddressInfo;
   const deps = {
@@ -86,7 +87,10 @@ function run(
         void noted.push(`done ${name} ${status} ${attempts}`),
     },
   };
-  return runToolChain(deps, steps, input, { signal: signal ?? AbortSignal.timeout(10_000) });
+  const outcome = await runToolChain(deps, steps, input, { signal: signal ?? AbortSignal.timeout(10_000) });
+  if (outcome.kind === 'failed') return outcome;
+  const { kind, result, state } = outcome;
+  return { kind, result: parseExactJson(result.toString()), state };
 }
 
 describe('runToolChain', () => {
@@ -297,17 +301,29 @@ describe('runToolChain', () => {
     const limits = { responseBytes: 2 * answerLimits.bytes };
     const most = answerLimits.bytes - 1_002;
     const ofBytes = (bytes: number) => says(`"${'x'.repeat(bytes - 2)}"`);
-    const steps = [step('a', { extractors: { v: '$' } }), step('b'), step('c', { on_error: 'Continue' })];
-    answers = [ofBytes(1_002), ofBytes(most), says('', 500)];
+    const steps = [step('a', { extractors: { v: '$' } }), step('b')];
+    answers = [ofBytes(1_002), ofBytes(most)];
     expect(await run(steps, {}, limits)).toMatchObject({ kind: 'completed' });
-    answers = [ofBytes(1_002), ofBytes(most + 1), says('', 500)];
+    answers = [ofBytes(1_002), ofBytes(most + 1)];
     expect(await run(steps, {}, limits)).toEqual({
       kind: 'failed',
       step: 'b',
       reason: `the result and the state have more than ${answerLimits.bytes} bytes of JSON; ask for less`,
     });
     answers = [says('1'), ofBytes(most + 1_002), says('{}')];
-    expect(await run(steps, {}, limits)).toMatchObject({ kind: 'completed', result: {} });
+    expect(await run([...steps, step('c')], {}, limits)).toMatchObject({ kind: 'completed', result: {} });
+  });
+
+  it('AMB-127 keeps a result of 6 MiB for steps behind it that may fail, and fails where a larger one turns out to be the answer', async () => {
+    const steps = [step('a'), step('b', { on_error: 'Continue' })];
+    const ofBytes = (bytes: number) => says(`"${'x'.repeat(bytes - 2)}"`);
+    answers = [ofBytes(answerLimits.keptBytes), says('', 500)];
+    expect(await run(steps)).toMatchObject({ kind: 'completed', result: 'x'.repeat(answerLimits.keptBytes - 2) });
+    answers = [ofBytes(answerLimits.keptBytes + 1), says('{"b":1}')];
+    expect(await run(steps)).toMatchObject({ kind: 'completed', result: { b: 1 } });
+    answers = [ofBytes(answerLimits.keptBytes + 1), says('', 500)];
+    const reason = expect.stringContaining('a step behind this one failed, and its result was not kept') as string;
+    expect(await run(steps)).toEqual({ kind: 'failed', step: 'a', reason });
   });
 
   it('searches large responses within a bound of values and of work, or fails the step', async () => {

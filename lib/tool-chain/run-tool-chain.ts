@@ -1,15 +1,16 @@
 import type { ToolStep } from '../../crds/schema/tool-workflow.ts';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
-import { AppError, messageOf } from '../errors.ts';
+import { AppError, hasReason, messageOf } from '../errors.ts';
 import { valueCost } from '../http/json-cost.ts';
 import type { Logger } from '../logger.ts';
 import { UpstreamError } from '../upstream/index.ts';
+import type { KeptPart } from '../tools/web/upstream-room.ts';
 import { extract } from './extract.ts';
 import { jsonBytes } from './json-bytes.ts';
-import { freeBytes, type HeldResponse, KeptResponses } from './kept-responses.ts';
+import { freeBytes, type HeldResponse, KeptResponses, lostResult } from './kept-responses.ts';
 import { answerLimits, type ChainLimits } from './limits.ts';
-import { readResponse } from './read-response.ts';
+import { type ParsedResponse, readResponse } from './read-response.ts';
 import type { ReadInTurn } from './reading-turns.ts';
 import { type BodyContext, renderBody } from './render-body.ts';
 import { StepFailure } from './step-failure.ts';
@@ -60,11 +61,20 @@ interface ChainDeps {
   readonly send: SendStep;
   readonly observer: ChainObserver;
   readonly inTurn: ReadInTurn;
+  /** Counts what the call keeps between its steps. Default: nothing counts it. */
+  readonly part?: KeptPart;
 }
 
 /** Result of a chain: `state` has flat keys `STEP.VARIABLE`. */
 export type ChainOutcome =
-  | { readonly kind: 'completed'; readonly result: unknown; readonly state: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'completed';
+      /** Its JSON. */
+      readonly result: Buffer;
+      readonly state: Readonly<Record<string, unknown>>;
+      /** The memory that is counted for both, for whoever makes the answer of them. */
+      readonly held: Disposable;
+    }
   | { readonly kind: 'failed'; readonly step: string; readonly reason: string };
 
 /**
@@ -80,9 +90,10 @@ export async function runToolChain(
   context: { readonly signal: AbortSignal },
 ): Promise<ChainOutcome> {
   using deadline = startDeadline(deps.clock, deps.limits.chainMs, context.signal);
-  using chain = new Chain(deps, input, deadline.signal);
-  for (const step of steps) {
-    const failure = await chain.run(step);
+  using owned = new DisposableStack();
+  const chain = owned.use(new Chain(deps, input, deadline.signal));
+  for (const [index, step] of steps.entries()) {
+    const failure = await chain.run(step, steps[index + 1]);
     if (context.signal.aborted) throw new AppError('cancelled', 'the call was cancelled', { reason: 'Cancelled' });
     if (deadline.signal.aborted)
       return { kind: 'failed', step: step.name, reason: 'the time of the whole chain is up' };
@@ -90,7 +101,15 @@ export async function runToolChain(
     if (step.on_error !== 'Continue') return { kind: 'failed', step: step.name, reason: failure.message };
     deps.logger.warn({ step: step.name, reason: failure.message }, 'step of a tool workflow failed, the next one runs');
   }
-  return chain.outcome;
+  const { outcome } = chain;
+  if (outcome.kind === 'completed') owned.move();
+  return outcome;
+}
+
+interface StepPlace {
+  readonly step: ToolStep;
+  /** Undefined for the last step. */
+  readonly next: ToolStep | undefined;
 }
 
 interface Attempt {
@@ -98,36 +117,38 @@ interface Attempt {
   readonly failure?: Error;
 }
 
-class Chain {
-  #result: { readonly step: string; readonly value: unknown } | undefined;
+class Chain implements Disposable {
   readonly #state: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   #stateBytes = 0;
-  readonly #kept = new KeptResponses();
+  readonly #kept: KeptResponses;
   readonly #deps: ChainDeps;
   readonly #signal: AbortSignal;
   readonly #context: BodyContext & { readonly state: Record<string, unknown> };
 
   constructor(deps: ChainDeps, input: unknown, signal: AbortSignal) {
     this.#deps = deps;
+    this.#kept = new KeptResponses(deps.part);
     this.#signal = signal;
     this.#context = { input, state: Object.assign(Object.create(null) as Record<string, unknown>, { input }) };
   }
 
   /** Failed at the step of the result where the answer would be too large. */
   get outcome(): ChainOutcome {
-    const { value: result = null, step = '' } = this.#result ?? {};
-    const room = answerLimits.bytes - this.#stateBytes;
-    if (jsonBytes(result, room) > room) {
+    const { text: result, step } = this.#kept.result ?? { text: Buffer.from('null'), step: '' };
+    if (result === undefined) return { kind: 'failed', step, reason: lostResult };
+    if (result.length + this.#stateBytes > answerLimits.bytes) {
       const reason = `the result and the state have more than ${answerLimits.bytes} bytes of JSON; ask for less`;
       return { kind: 'failed', step, reason };
     }
-    return { kind: 'completed', result, state: this.#state };
+    return { kind: 'completed', result, state: this.#state, held: this };
   }
 
   /** Why the step failed, in words for the author; undefined where it succeeded. */
-  async run(step: ToolStep): Promise<Error | undefined> {
+  async run(step: ToolStep, next: ToolStep | undefined): Promise<Error | undefined> {
     this.#deps.observer.stepReached(step.name);
     const body = this.#render(step);
+    // Where this one fails the call does, else it has another result.
+    if (step.on_error !== 'Continue') this.#kept.dropResult();
     const attemptsMax = typeof step.on_error === 'object' ? step.on_error.RetryN + 1 : 1;
     const started = this.#deps.clock.now();
     let status: number | undefined;
@@ -136,10 +157,10 @@ class Chain {
     while (attempts < attemptsMax && !this.#signal.aborted) {
       attempts += 1;
       await this.#deps.observer.stepStarted(step.name, attempts);
-      const attempt = await this.#attempt(step, body);
+      const attempt = await this.#attempt({ step, next }, body);
       status = attempt.status ?? status;
       failure = attempt.failure;
-      if (failure === undefined) break;
+      if (failure === undefined || isOfGateway(failure)) break;
     }
     if (status !== undefined) {
       const durationMs = Math.max(0, this.#deps.clock.now() - started);
@@ -148,14 +169,14 @@ class Chain {
     return failure;
   }
 
-  async #attempt(step: ToolStep, body: string): Promise<Attempt> {
+  async #attempt(place: StepPlace, body: string): Promise<Attempt> {
     using deadline = startDeadline(this.#deps.clock, this.#deps.limits.stepMs, this.#signal);
     let status: number | undefined;
     try {
-      const request = { operationId: step.operation_id, body, signal: deadline.signal };
+      const request = { operationId: place.step.operation_id, body, signal: deadline.signal };
       const response = await this.#deps.send(request);
       ({ status } = response);
-      await this.#takeOrLetGo(step, response, deadline.signal);
+      await this.#takeOrLetGo(place, response, deadline.signal);
       return { status };
     } catch (failure) {
       if (failure instanceof StepFailure) return { ...(status !== undefined && { status }), failure };
@@ -164,16 +185,12 @@ class Chain {
     }
   }
 
-  /** Its values are kept as the result until another response replaces them; its text is not. */
-  async #takeOrLetGo(step: ToolStep, response: ChainResponse, signal: AbortSignal): Promise<void> {
-    const { held } = response;
-    try {
-      const costs = await this.#take(step, response, signal);
-      this.#kept.replace({ held, ...costs });
-    } catch (error) {
-      held?.[Symbol.dispose]();
-      throw error;
-    }
+  /** The place of its response is kept where that is the last one. */
+  async #takeOrLetGo(place: StepPlace, response: ChainResponse, signal: AbortSignal): Promise<void> {
+    using owned = new DisposableStack();
+    if (response.held !== undefined) owned.use(response.held);
+    await this.#take(place, response, signal);
+    if (place.next === undefined) owned.move();
   }
 
   /** Nothing of its responses is needed any more. */
@@ -181,17 +198,30 @@ class Chain {
     this.#kept[Symbol.dispose]();
   }
 
-  /** Bytes of heap of all values of the response, and of those that its extractors take. */
-  async #take(
-    step: ToolStep,
-    response: ChainResponse,
-    signal: AbortSignal,
-  ): Promise<{ readonly cost: number; readonly extracted: number }> {
-    const hold = (bytes: number): Promise<void> => this.#kept.take(response.held, bytes);
-    const parsed = await readResponse(response, { inTurn: this.#deps.inTurn, signal, hold });
+  async #take({ step, next }: StepPlace, response: ChainResponse, signal: AbortSignal): Promise<void> {
+    const extractors = Object.entries(step.extractors ?? {});
+    const expressions = extractors.map(([, expression]) => expression);
+    await readResponse(response, { inTurn: this.#deps.inTurn, signal, expressions }, async (parsed) => {
+      const { variables, left } = await this.#extracted(extractors, parsed);
+      const isLast = next === undefined;
+      const isResult = isLast || next.on_error === 'Continue';
+      const text = isResult ? await parsed.text() : undefined;
+      const held = isLast ? response.held : undefined;
+      this.#kept.add({
+        extracted: extractedCost(Object.values(variables), parsed.cost),
+        ...(text !== undefined && { result: { step: step.name, text, isLast, held } }),
+      });
+      this.#stateBytes = answerLimits.stateBytes - left;
+      this.#context.state[step.name] = variables;
+      for (const [variable, value] of Object.entries(variables)) this.#state[`${step.name}.${variable}`] = value;
+    });
+  }
+
+  /** Values by variable, and the bytes of JSON that are left for others. */
+  async #extracted(extractors: readonly (readonly [string, string])[], parsed: ParsedResponse) {
     const variables: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
     let left = answerLimits.stateBytes - this.#stateBytes;
-    for (const [variable, expression] of Object.entries(step.extractors ?? {})) {
+    for (const [variable, expression] of extractors) {
       const found = await parsed.extract(expression, extract);
       if (found === undefined) continue;
       left -= jsonBytes(found.value, left);
@@ -202,11 +232,7 @@ class Chain {
       }
       variables[variable] = found.value;
     }
-    this.#result = { step: step.name, value: parsed.value };
-    this.#stateBytes = answerLimits.stateBytes - left;
-    this.#context.state[step.name] = variables;
-    for (const [variable, value] of Object.entries(variables)) this.#state[`${step.name}.${variable}`] = value;
-    return { cost: parsed.cost, extracted: extractedCost(Object.values(variables), parsed.cost) };
+    return { variables, left };
   }
 
   #render(step: ToolStep): string {
@@ -226,6 +252,12 @@ class Chain {
     }
   }
 }
+
+/** A response has come: its request has been carried out. */
+const isOfGateway = (failure: Error): boolean =>
+  failure instanceof StepFailure ? failure.isOfGateway : hasReason(failure, 'Overloaded') && isAnswered(failure);
+
+const isAnswered = (failure: AppError): boolean => failure instanceof UpstreamError && failure.status !== undefined;
 
 /** They are parts of one response, and take no more than all of it. */
 function extractedCost(values: readonly unknown[], whole: number): number {

@@ -6,7 +6,7 @@ import { assertHostPermitted } from '../tools/web/vetted-agent.ts';
 import { upstreamLimits } from './limits.ts';
 import { type PoolKey, UpstreamPools } from './pools.ts';
 import type { Upstream, UpstreamAnswer, UpstreamDeps, UpstreamRequest } from './upstream.ts';
-import { UpstreamError, upstreamErrorOf } from './upstream-error.ts';
+import { noRoomFor, UpstreamError, upstreamErrorOf } from './upstream-error.ts';
 
 /**
  * HTTP over keep-alive pools, one for each tenant and origin. Addresses are vetted for each connection that is made, so
@@ -104,11 +104,21 @@ async function exchange(dispatcher: Dispatcher, request: UpstreamRequest, target
   try {
     return {
       status,
-      body: await unpackedBody(response.body, coding, { most: responseBytes, ...(grow && { grow }) }),
+      body: await unpackedBody(response.body, coding, {
+        most: responseBytes,
+        ...lengthOf(response, coding),
+        ...(grow && { grow }),
+      }),
     };
   } catch (error) {
+    if (hasReason(error, 'Overloaded')) throw noRoomFor(target.host, status);
     throw upstreamErrorOf(error, target.host, signal, status);
   }
+}
+
+function lengthOf({ headers }: Dispatcher.ResponseData, coding: string): { readonly length?: number } {
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  return coding === '' && Number.isSafeInteger(length) ? { length } : {};
 }
 
 function codingOf({ headers }: Dispatcher.ResponseData): string {

@@ -21,6 +21,15 @@ export function upstreamErrorOf(error: unknown, host: string, signal: AbortSigna
   return known === undefined ? failed(host, wordsOf(error), status) : ofOurs(known, host, status);
 }
 
+/** The upstream has answered. Its request has been carried out, and is not sent again. */
+export const noRoomFor = (host: string, status: number): UpstreamError =>
+  new UpstreamError(
+    'unavailable',
+    `${host} answered, and the gateway had no room for the response: other responses took the memory for them`,
+    'Overloaded',
+    status,
+  );
+
 function ofOurs(error: AppError, host: string, status: number | undefined): UpstreamError {
   if (error instanceof InternalAddress) return notPermitted(host, error.address);
   const { code, reason, message } = error;

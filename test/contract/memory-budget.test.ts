@@ -16,8 +16,11 @@ import {
   memoryRows,
   quotaMebibytes,
 } from '../../lib/memory-budget/index.ts';
+import { mcpLimits } from '../../lib/mcp/limits.ts';
 import { defaultQuota } from '../../lib/tenant/tenant-manifests.ts';
-import { largestAnswerPart } from '../../lib/tools/web/answer-room.ts';
+import { answerLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
+import { largestAnswerPart, memoryOf } from '../../lib/tools/web/answer-room.ts';
+import { upstreamParts } from '../../lib/tools/web/upstream-room.ts';
 
 const project = resolve(import.meta.dirname, '../..');
 const mebibyte = 1_048_576;
@@ -115,6 +118,15 @@ describe.each(['api', 'gateway'] as const)('an entry counts as the share of its 
   });
 });
 
+it('the parts of the memory for responses have room for the largest of two tenants, and for the values of one', () => {
+  const size = bytesOf('answers of upstreams', limitOf('gateway') * mebibyte * heapPart);
+  expect(Object.values(upstreamParts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(1);
+  expect((upstreamParts.bodies * size) / 2).toBeGreaterThanOrEqual(chainLimitsDefault.responseBytes);
+  expect((upstreamParts.bodies * size) / 2).toBeGreaterThanOrEqual(memoryOf(mcpLimits.responseBytes));
+  expect((upstreamParts.kept * size) / 2).toBeGreaterThanOrEqual(answerLimits.keptBytes);
+  expect(upstreamParts.read * size).toBeGreaterThanOrEqual(answerLimits.heapBytes);
+});
+
 it.each<[MemoryName, number]>([
   ['bodies of callers', contractBytes(gatewayContracts, 'bearer')],
   ['bodies of signed calls', envelopeLimits.envelopeBytes],
@@ -164,7 +176,8 @@ it('every row of the table has a pool, and no size is taken of a row twice in on
 });
 
 /** Makers of pools and caches that may count bytes. */
-const maker = /\b(?:createFairPool|createSharedCache|createAnswerRoom|createWholeObjects|new RawShares)\(|maxSize:/;
+const maker =
+  /\b(?:createFairPool|createSharedCache|createAnswerRoom|createUpstreamRoom|createWholeObjects|new RawShares)\(|maxSize:/;
 
 /**
  * Modules whose pools count places, turns and requests, or that are given the size; with what bounds their bytes. A pool
@@ -206,6 +219,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'lib/shared-cache.ts': 'the cache itself',
   'lib/tool-chain/reading-turns.ts': 'turns',
   'lib/tools/web/markdown.ts': 'threads, each with a heap of its own',
+  'lib/tools/web/upstream-room.ts': 'given: services.ts of the gateway',
   'lib/upstream/create-upstream.ts': 'requests',
   'lib/upstream/pools.ts': 'connections',
   'lib/word-search.ts': 'searches, one at a time',

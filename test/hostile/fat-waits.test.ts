@@ -77,7 +77,6 @@ function counted(room: AnswerRoom): AnswerRoom & { readonly held: { now: number;
           held.now += own;
           held.most = Math.max(held.most, held.now);
         },
-        hold: (cost) => taken.hold(cost),
         keep: (cost) => taken.keep(cost),
         [Symbol.dispose]() {
           held.now -= own;

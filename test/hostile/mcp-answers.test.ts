@@ -113,8 +113,7 @@ function countedRoom() {
         async grow() {
           if (!taken.includes(row)) taken.push(row);
         },
-        hold: async () => undefined,
-        keep: () => undefined,
+        keep: () => true,
         [Symbol.dispose]: () => void (row.left = true),
       };
     },

@@ -2,49 +2,60 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { ToolStep } from '../../crds/schema/tool-workflow.ts';
+import type { OnError, ToolStep } from '../../crds/schema/tool-workflow.ts';
 import { createSendStep } from '../../gateway/tools/send-step.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
-import { type ChainOutcome, runToolChain } from '../../lib/tool-chain/run-tool-chain.ts';
 import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { collectGarbage } from '../../lib/process/collect-garbage.ts';
 import { answerLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
-import { type AnswerRoom, createAnswerRoom, memoryOf, type Taken } from '../../lib/tools/web/answer-room.ts';
-import { mediumBytes } from '../../lib/tools/web/read-response.ts';
+import { createReadingTurns, type ReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
+import { type ChainOutcome, runToolChain } from '../../lib/tool-chain/run-tool-chain.ts';
+import { createUpstreamRoom, type UpstreamRoom } from '../../lib/tools/web/upstream-room.ts';
 import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 
 /**
- * The attacker registers tools whose upstream answers as much as it may, and lets many calls wait between their steps. The
- * memory that each of them holds must be counted until it is let go.
+ * The attacker registers tools whose upstream answers as much as it may, and lets many calls wait between their steps. No call
+ * of another tenant waits for what those keep, and no request is sent twice for want of memory.
  */
-const large = JSON.stringify('x'.repeat(2_000_000));
-/** 441 KB of JSON, of which the values take 11 MB of heap. */
-const nested = `{"x":[${Array(49_000).fill('[[[[]]]]').join(',')}]}`;
-const slow = new Set<ServerResponse>();
+const mebibyte = 1_048_576;
+/** As a replica with the memory of the chart has it: three quarters of 768 MiB are heap. */
+const poolBytes = bytesOf('answers of upstreams', 576 * mebibyte);
+/** The largest body, of which the values take 3 MB. */
+const fat = Buffer.from(`${' '.repeat(9 * mebibyte)}[${Array(8_000).fill('{"1":0}').join(',')}]`);
+/** 140 KB, of which the values take 5 MB. */
+const dear = `[${Array(14_000).fill('{"1":0}').join(',')}]`;
+/** The values take more than one response may. */
+const many = `[${Array(80_000).fill('{"1":0}').join(',')}]`;
+const open = new Set<ServerResponse>();
+const sent = new Map<string, number>();
 const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  large: (response) => void response.end(large),
   small: (response) => void response.end('{}'),
-  nested: (response) => void response.end(nested),
+  dear: (response) => void response.end(dear),
+  many: (response) => void response.end(many),
+  two: (response) => void response.end(JSON.stringify('x'.repeat(2_000_000))),
+  fat: (response) => void response.end(fat),
+  /** More than a mebibyte has come, and the rest does not. */
+  trickle: (response) => {
+    response.write(' '.repeat(1.2 * mebibyte));
+    open.add(response);
+  },
   slow: (response) => {
     response.write(' ');
-    slow.add(response);
-  },
-  broken: (response) => void response.end(`${large},`),
-  cut: (response) => {
-    response.writeHead(200, { 'content-length': 9_000_000 });
-    response.write(large, () => response.destroy());
+    open.add(response);
   },
 };
 
 let server: Server;
 let upstream: Upstream;
-let log: string[];
+let room: UpstreamRoom;
+let turns: ReadingTurns;
 beforeAll(async () => {
   upstream = createUpstream({ clock: systemClock, resolve: async () => [] });
   server = createServer((request, response) => {
-    request.resume().on('end', () => answers[request.url?.slice(1) ?? '']?.(response));
+    const name = request.url?.slice(1) ?? '';
+    sent.set(name, (sent.get(name) ?? 0) + 1);
+    request.resume().on('end', () => answers[name]?.(response));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -54,48 +65,27 @@ afterAll(async () => {
   server.close();
 });
 beforeEach(() => {
-  log = [];
+  open.clear();
+  sent.clear();
+  room = createUpstreamRoom({ clock: systemClock, size: poolBytes });
+  turns = createReadingTurns(systemClock);
 });
 
-/** Notes what each response takes, keeps and gives back, by the number of the response. */
-function notedRoom(): AnswerRoom {
-  let count = 0;
-  return {
-    of({ tenant, cost }) {
-      const number = (count += 1);
-      let isTaken = false;
-      const note = (text: string): void => void (isTaken && log.push(`${number} ${text}`));
-      return {
-        async grow(bytes = Number.POSITIVE_INFINITY) {
-          if (isTaken || bytes <= mediumBytes) return;
-          isTaken = true;
-          note(`${tenant} takes ${cost}`);
-        },
-        async hold(bytes) {
-          if (isTaken) return;
-          isTaken = true;
-          note(`${tenant} takes ${bytes}`);
-        },
-        keep: (bytes) => note(`keeps ${bytes}`),
-        [Symbol.dispose]: () => note('gives back'),
-      };
-    },
-  };
-}
-
-const run = (...names: readonly string[]): Promise<ChainOutcome> => call({ room: notedRoom() }, names);
-
 interface Call {
-  readonly room: AnswerRoom;
   readonly tenant?: string;
   readonly signal?: AbortSignal;
-  readonly fields?: Partial<ToolStep>;
+  readonly stepMs?: number;
+  readonly onError?: OnError;
 }
 
-/** The digits of a step's name are no part of its operation. */
-function call({ room, tenant = 'acme', signal, fields }: Call, names: readonly string[]): Promise<ChainOutcome> {
+const never = new AbortController().signal;
+const lets = { v: '$' };
+
+/** A step whose name ends with a digit extracts all of its response. */
+function outcomeOf(names: readonly string[], call: Call = {}): Promise<ChainOutcome> {
+  const { tenant = 'acme', signal = never, stepMs = 20_000, onError = 'AbortWorkflow' } = call;
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const paths = names.map((name) => name.replace(/\d/, ''));
+  const paths = names.map((name) => name.replace(/\d$/, ''));
   const operations = new Map(paths.map((path) => [path, { method: 'post', server: base, path: `/${path}` }]));
   const target = {
     api: { spec: { allow_internal_addresses: ['127.0.0.0/8'] } } as never,
@@ -108,13 +98,14 @@ function call({ room, tenant = 'acme', signal, fields }: Call, names: readonly s
   const deps = {
     clock: systemClock,
     logger: silentLogger,
-    limits: chainLimitsDefault,
+    limits: { ...chainLimitsDefault, stepMs },
     send: createSendStep(upstream, target),
-    inTurn: createReadingTurns(systemClock).of(tenant),
+    inTurn: turns.of(tenant),
+    part: room.keptBy(tenant),
     observer: {
       stepReached: () => undefined,
       stepStarted: async () => undefined,
-      stepExecuted: async (name: string) => void log.push(`${name} is done`),
+      stepExecuted: async () => undefined,
     },
   };
   const steps = names.map(
@@ -122,138 +113,92 @@ function call({ room, tenant = 'acme', signal, fields }: Call, names: readonly s
       name,
       operation_id: paths[index] ?? '',
       body_template: '{}',
-      on_error: 'Continue',
-      ...fields,
+      on_error: onError,
+      ...(/\d$/.test(name) && { extractors: lets }),
     }),
   );
-  return runToolChain(deps, steps, {}, { signal: signal ?? new AbortController().signal });
+  return runToolChain(deps, steps, {}, { signal });
 }
 
-const all = `takes ${memoryOf(chainLimitsDefault.responseBytes)}`;
-
-it('a large response is counted as what it may take while it is read, then as what is kept, until another one replaces it', async () => {
-  expect(await run('large', 'small', 'large')).toMatchObject({ kind: 'completed' });
-  expect(log).toEqual([
-    `1 acme ${all}`,
-    `1 keeps ${large.length + 32}`,
-    'large is done',
-    '1 gives back',
-    'small is done',
-    `3 acme ${all}`,
-    `3 keeps ${large.length + 32}`,
-    'large is done',
-    '3 gives back',
-  ]);
-});
-
-it('one that cannot be read is let go at once, and what was the result before stays counted', async () => {
-  await run('large', 'broken', 'cut');
-  expect(log).toEqual([
-    `1 acme ${all}`,
-    `1 keeps ${large.length + 32}`,
-    'large is done',
-    `2 acme ${all}`,
-    '2 gives back',
-    'broken is done',
-    `3 acme ${all}`,
-    '3 gives back',
-    'cut is done',
-    '1 gives back',
-  ]);
-});
-
-const heapUsed = (): number => {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-};
-/** As a replica with the memory of the chart has it: three quarters of 768 MiB are heap. */
-const poolBytes = bytesOf('answers of upstreams', 576 * 1024 * 1024);
-const lets = { extractors: { v: '$.x' }, on_error: 'AbortWorkflow' } as const;
-/** The outcome is let go. */
-const kindOf = (outcome: Promise<ChainOutcome>): Promise<string> => outcome.then(({ kind }) => kind);
-const untilSlow = (count: number) => expect.poll(() => slow.size, { timeout: 20_000 }).toBe(count);
-const endSlow = (): void => {
-  for (const response of slow) response.end('{}');
-  slow.clear();
-};
-
-/** A room of the pool that a replica with the memory of the chart has; and what it counts. */
-function countedRoom(): { readonly room: AnswerRoom; readonly used: () => number } {
-  const pool = createAnswerRoom({ clock: systemClock, size: poolBytes });
-  const held = new Map<object, number>();
-  const of: AnswerRoom['of'] = (answer) => {
-    const taken = pool.of(answer);
-    const counted: Taken = {
-      async grow(bytes = Number.POSITIVE_INFINITY) {
-        await taken.grow(bytes);
-        held.set(counted, Math.max(held.get(counted) ?? 0, bytes > mediumBytes ? answer.cost : bytes));
-      },
-      async hold(cost) {
-        await taken.hold(cost);
-        held.set(counted, Math.max(held.get(counted) ?? 0, cost));
-      },
-      keep(cost) {
-        taken.keep(cost);
-        held.set(counted, Math.min(held.get(counted) ?? 0, cost));
-      },
-      [Symbol.dispose]() {
-        taken[Symbol.dispose]();
-        held.delete(counted);
-      },
-    };
-    return counted;
-  };
-  return { room: { of }, used: () => [...held.values()].reduce((sum, cost) => sum + cost, 0) };
+/** The reason, or that it is completed. Its memory is given back. */
+async function run(names: readonly string[], call: Call = {}): Promise<string> {
+  const outcome = await outcomeOf(names, call);
+  if (outcome.kind === 'failed') return outcome.reason;
+  outcome.held[Symbol.dispose]();
+  return outcome.kind;
 }
+
+/** Runs hostile chains until `task` has ended, and waits for their ends. */
+async function beside(hostile: (signal: AbortSignal) => Promise<unknown>[], task: () => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const chains = hostile(over.signal).map((chain) => chain.catch(() => undefined));
+  try {
+    await task();
+  } finally {
+    over.abort();
+    await Promise.all(chains);
+    for (const response of open) response.destroy();
+  }
+}
+
+const untilOpen = (count: number) => expect.poll(() => open.size, { timeout: 20_000 }).toBe(count);
 
 it.each([
-  ['as the result', ['nested', 'slow'], { on_error: 'AbortWorkflow' }],
-  ['by extractors', ['nested1', 'nested2', 'slow'], lets],
-] as const)(
-  'a response below a mebibyte counts as the heap that its values take, until the chain ends: kept %s',
-  async (_, names, fields) => {
-    const { room, used } = countedRoom();
-    expect(await kindOf(call({ room, fields }, ['nested', 'small']))).toBe('completed');
-    const before = heapUsed();
-    const ended = call({ room, fields }, names);
-    await untilSlow(1);
-    const grown = heapUsed() - before;
-    expect(grown).toBeGreaterThan(8_000_000 * (names.length - 1));
-    expect(used()).toBeGreaterThanOrEqual(grown);
-    endSlow();
-    expect(await ended).toMatchObject({ kind: 'completed', result: {} });
-    expect(used()).toBe(0);
-  },
-);
-
-it('a chain that would keep more than one call may ends at the step, and says the bound and what to do', async () => {
-  const { room, used } = countedRoom();
-  const names = Array.from({ length: 9 }, (_, index) => `nested${index + 1}`);
-  expect(await call({ room, fields: lets }, [...names, 'slow'])).toEqual({
-    kind: 'failed',
-    step: 'nested3',
-    reason:
-      `the response and the values extracted before it take more than ${answerLimits.heapBytes} bytes of memory; ` +
-      'ask for fewer objects and lists, or extract less',
-  });
-  expect(used()).toBe(0);
+  ['of one tenant', 'acme'],
+  ['of two tenants', 'globex'],
+])('GW-WF-33 chains %s that keep much do not wait for each other, and send each step once', async (_, tenant) => {
+  const onError = { RetryN: 1 };
+  const chains = ['acme', tenant].map((one) => run(['small', 'dear1', 'two'], { tenant: one, onError, stepMs: 5_000 }));
+  const [mine, other] = await Promise.all(chains);
+  // One tenant keeps six mebibytes between its steps: the second chain fails where it would wait.
+  const refused = 'the gateway keeps what other calls need between their steps; the step was sent';
+  expect([mine, other].toSorted()).toEqual(['completed', tenant === 'acme' ? refused : 'completed']);
+  expect(sent.get('dear')).toBe(2);
+  expect(sent.get('two')).toBe(tenant === 'acme' ? 1 : 2);
+  expect(await run(['dear1', 'two'])).toBe('completed');
 });
 
-it('twelve chains of one tenant, each with a large response and a slow step, leave the heap bounded, and another tenant served', async () => {
-  const { room, used } = countedRoom();
-  const over = new AbortController();
-  const before = heapUsed();
-  const hostile = Array.from({ length: 12 }, () =>
-    call({ room, fields: lets, signal: over.signal }, ['nested', 'slow']).catch(() => undefined),
-  );
-  await untilSlow(3);
-  expect(await call({ room, tenant: 'globex', fields: lets }, ['nested', 'small'])).toMatchObject({
-    kind: 'completed',
+it('GW-WF-33 a step whose response finds no room says so, and is not sent again', async () => {
+  const hostile = (signal: AbortSignal) => [run(['trickle'], { signal })];
+  await beside(hostile, async () => {
+    await untilOpen(1);
+    await systemClock.sleep(500);
+    const reason = await run(['small', 'fat'], { onError: { RetryN: 3 }, stepMs: 700 });
+    expect(reason).toContain('answered, and the gateway had no room for the response');
+    expect(sent.get('fat')).toBe(1);
   });
-  expect(heapUsed() - before).toBeLessThan(poolBytes);
-  expect(used()).toBeLessThanOrEqual(poolBytes);
-  over.abort();
-  await Promise.all(hostile);
-  endSlow();
-  expect(used()).toBe(0);
+  expect(await run(['fat'])).toBe('completed');
+});
+
+it('GW-WF-31 another tenant has room for the largest response, and keeps what it may, beside chains that end no response', async () => {
+  const hostile = (signal: AbortSignal) =>
+    [['dear1', 'slow'], ['dear1', 'trickle'], ['trickle'], ['trickle'], ['small', 'trickle']].map((names) =>
+      run(names, { signal, onError: 'Continue' }),
+    );
+  await beside(hostile, async () => {
+    await untilOpen(5);
+    await systemClock.sleep(500);
+    expect(await run(['fat', 'dear1', 'fat', 'two'], { tenant: 'globex', stepMs: 8_000 })).toBe('completed');
+  });
+});
+
+it('GW-WF-31 twenty bodies of ten megabytes take no more than a room has', async () => {
+  collectGarbage();
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  const look = setInterval(() => {
+    collectGarbage();
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+  }, 500);
+  const ended = await Promise.all(Array.from({ length: 20 }, () => run(['fat', 'small'])));
+  clearInterval(look);
+  expect(new Set(ended)).toEqual(new Set(['completed']));
+  // Beside them, the bytes of this server, and pieces of each connection.
+  expect(most).toBeLessThan(poolBytes / 2);
+});
+
+it('a response whose values take more than one may, and a call that keeps more, end at the step and say the bound', async () => {
+  expect(await run(['many'])).toContain(`take more than ${answerLimits.heapBytes} bytes of memory`);
+  expect(await run(['dear1', 'dear2'])).toContain(`takes more than ${answerLimits.keptBytes} bytes of memory`);
+  expect(await run(['dear1', 'small'])).toBe('completed');
 });

@@ -1,4 +1,4 @@
-import { createLargeAnswers } from '../../lib/tools/web/answer-room.ts';
+import { createUpstreamRoom } from '../../lib/tools/web/upstream-room.ts';
 import { globalNamespace } from '../../crds/labels.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
@@ -151,7 +151,7 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
     ...parts,
     ...(parts.options.limits === undefined ? {} : { limits: parts.options.limits }),
     clock: systemClock,
-    room: createLargeAnswers(systemClock),
+    room: createUpstreamRoom({ clock: systemClock, size: 70 * 1_048_576 }),
     logger,
     objects: { byIndex: (_index, place) => objects.filter((object) => object.metadata.namespace === place) },
     former: { has: () => false, isCurrent: true },

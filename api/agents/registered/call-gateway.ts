@@ -100,7 +100,7 @@ async function post(url: string, body: string, { tenant, room, signal }: Reading
   // The gateway is ours: the length that it gives is the length that it sends.
   const length = Number(response.headers['content-length'] ?? answerBytes);
   using taken = room.of({ tenant, cost: memoryOf(Math.min(length, answerBytes)), signal });
-  const bytes = await unpackedBody(response.body, '', { most: answerBytes, grow: taken.grow });
+  const bytes = await unpackedBody(response.body, '', { most: answerBytes, length, grow: taken.grow });
   return readAnswer(JSON.parse(bytes.toString()));
 }
 

@@ -1,4 +1,4 @@
-import { createLargeAnswers } from '../../../lib/tools/web/answer-room.ts';
+import { createUpstreamRoom } from '../../../lib/tools/web/upstream-room.ts';
 import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../../crds/schema/tool-workflow.ts';
 import type { ToolSource } from '../../../gateway/tools/tool-source.ts';
@@ -51,7 +51,7 @@ export function chainSource(audit: AuditChain, url: string): ToolSource {
   return createWorkflowSource({
     audit,
     clock: systemClock,
-    room: createLargeAnswers(systemClock),
+    room: createUpstreamRoom({ clock: systemClock, size: 70 * 1_048_576 }),
     logger: silentLogger,
     tenancy: { visibleTo: () => [namespace] },
     objects: { byIndex: () => [workflow] },

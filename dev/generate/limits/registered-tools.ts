@@ -25,10 +25,16 @@ export const tools: LimitGroup = {
       'large bodies and answers of the signed calls of one tenant have at most … bytes in a replica',
     ),
     row(
-      'Memory that the values of a response take, with those that steps before extracted',
+      'Memory that the values of a response take',
       answerLimits.heapBytes,
       'bytes',
-      'the response and the values extracted before it take more than … bytes of memory',
+      'the values of the response take more than … bytes of memory',
+    ),
+    row(
+      'Memory that a call keeps between its steps: what it extracted, and a result before a step with `Continue`',
+      answerLimits.keptBytes,
+      'bytes',
+      'what the call extracts takes more than … bytes of memory',
     ),
     row('n of `RetryN`', 'stepRetriesMax', '', 'with n from 0 to …'),
     characters('`operation_id`', 'operationIdLength'),

@@ -18,27 +18,13 @@ async function noted(log: string[], name: string, wait: Promise<void>): Promise<
 }
 
 describe('room for answers', () => {
-  it('counts the bytes of an answer whose values wait for room', async () => {
+  it('says that it is full where the time of a wait is up, and has the reason of its caller else', async () => {
     const room = createAnswerRoom({ clock: systemClock, size });
-    const [first, second] = [1, 2].map(() => room.of({ tenant: 'acme', cost, signal }));
-    const other = room.of({ tenant: 'globex', cost, signal });
-    if (first === undefined || second === undefined) throw new Error('two answers');
+    using first = room.of({ tenant: 'acme', cost: 56, signal });
     await first.grow();
-    await other.grow();
-    const log: string[] = [];
-    const waits = [noted(log, 'second', second.grow()), noted(log, 'values of the first', first.hold(45))];
-    await setImmediate();
-    // Forty are free but for the ten bytes of the first one.
-    expect(log).toEqual([]);
-    other[Symbol.dispose]();
-    await setImmediate();
-    expect(log).toEqual(['second']);
-    second[Symbol.dispose]();
-    await Promise.all(waits);
-    first.keep(5);
-    using last = room.of({ tenant: 'globex', cost: 65, signal });
-    await last.grow();
-    first[Symbol.dispose]();
+    const late = room.of({ tenant: 'acme', cost, signal: AbortSignal.timeout(10) });
+    await expect(late.grow()).rejects.toMatchObject({ reason: 'Overloaded' });
+    await expect(room.of({ tenant: 'acme', cost, signal: AbortSignal.abort('gone') }).grow()).rejects.toBe('gone');
   });
 
   it('gives none to 32 KiB, a growing part up to a mebibyte, and the whole beyond, which no beginning takes', async () => {

@@ -1,5 +1,7 @@
 import { limits } from '../../../crds/limits.ts';
 import type { Clock } from '../../clock.ts';
+import { isTimeUp } from '../../deadline.ts';
+import { AppError } from '../../errors.ts';
 import { createFairPool, type FairPool, type PoolPart } from '../../fair-pool.ts';
 import { bytesOf } from '../../memory-budget/index.ts';
 import { mediumBytes } from './read-response.ts';
@@ -13,6 +15,8 @@ export interface AnswerRoom {
 interface Answer {
   readonly tenant: string;
   readonly cost: number;
+  /** Bytes of memory for each byte of the body. Default: as `memoryOf` has it. */
+  readonly perByte?: number;
   /** Ends the wait. */
   readonly signal: AbortSignal;
 }
@@ -21,17 +25,12 @@ interface Answer {
 export interface Taken extends Disposable {
   /**
    * Takes room for so many bytes as they come, before they are held; the sender waits meanwhile. A body of up to 32 KiB needs none.
-   * Beyond a mebibyte, and without a number, it is that of the largest answer, once.
-   * @throws AppError `Overloaded`, or the reason of the signal.
+   * Beyond a mebibyte it is that of a body of so many bytes, once; without a number, that of the largest answer.
+   * @throws AppError `Overloaded`, also where the time of the signal is up, or the reason of the signal.
    */
   readonly grow: (bytes?: number) => Promise<void>;
-  /**
-   * Takes so many bytes of memory in all, whether it has some or none, for the values that are made next.
-   * @throws AppError `Overloaded`, or the reason of the signal; then it has none.
-   */
-  hold(cost: number): Promise<void>;
-  /** Gives back all but so many bytes of memory, where it has more. */
-  keep(cost: number): void;
+  /** From now on it holds so many bytes of memory, without a wait. False where there is no room for that. */
+  keep(cost: number): boolean;
 }
 
 /** An answer is held as bytes, as text and as what is made of it. */
@@ -72,17 +71,19 @@ export const wholeBytes = (size: number): number => size - Math.floor(size * beg
 
 export function createAnswerRoom(options: RoomOptions): AnswerRoom {
   const size = wholeBytes(options.size);
-  const pools = {
+  return answerRoomOf({
     beginnings: createFairPool({ ...options, size: options.size - size }),
     whole: createFairPool({ ...options, size }),
-  };
-  return { of: (answer) => new HeldAnswer(pools, answer) };
+  });
 }
 
 interface Pools {
+  /** For bodies of up to a mebibyte, as they come. */
   readonly beginnings: FairPool;
   readonly whole: FairPool;
 }
+
+export const answerRoomOf = (pools: Pools): AnswerRoom => ({ of: (answer) => new HeldAnswer(pools, answer) });
 
 /**
  * An answer that begins holds what it has got. It waits for the room of the largest answer, and none that has this waits for
@@ -93,8 +94,6 @@ class HeldAnswer implements Taken {
   readonly #answer: Answer;
   #begun: PoolPart | undefined;
   #place: PoolPart | undefined;
-  /** Beside `#place`, which is then for the bytes alone. */
-  #values: PoolPart | undefined;
 
   constructor(pools: Pools, answer: Answer) {
     this.#pools = pools;
@@ -103,38 +102,28 @@ class HeldAnswer implements Taken {
 
   readonly grow = async (bytes: number = Number.POSITIVE_INFINITY): Promise<void> => {
     if (bytes <= freeBytes || this.#place !== undefined) return;
-    if (bytes <= mediumBytes && (await this.#begin(bytes))) return;
-    this.#place = await this.#pools.whole.enter(this.#answer);
+    try {
+      if (bytes <= mediumBytes && (await this.#begin(bytes))) return;
+      const { cost, perByte = memoryOf(1) } = this.#answer;
+      // How long a body is that finds no room to begin is not known.
+      const wanted = bytes <= mediumBytes ? cost : Math.min(cost, perByte * bytes);
+      this.#place = await this.#pools.whole.enter({ ...this.#answer, cost: wanted });
+    } catch (error) {
+      // Whoever sent the answer is not late.
+      throw isTimeUp(this.#answer.signal) ? noRoomInTime() : error;
+    }
     this.#endBeginning();
   };
 
-  async hold(cost: number): Promise<void> {
-    const { whole } = this.#pools;
-    const wanted = Math.min(cost, whole.share);
-    if (this.#place === undefined) {
-      this.#place = await whole.enter({ ...this.#answer, cost: wanted });
-    } else if (!this.#place.growTo(wanted)) {
-      // The bytes are there while it waits. Two that waited with more than those would wait for each other.
-      this.#place.shrinkTo(this.#bytes);
-      this.#values = await whole.enter({ ...this.#answer, cost: wanted - this.#bytes });
-    }
-  }
-
-  keep(cost: number): void {
-    this.#endBeginning();
-    if (this.#values !== undefined) this.#values.shrinkTo(Math.max(0, cost - this.#bytes));
-    this.#place?.shrinkTo(cost);
+  keep(cost: number): boolean {
+    const place = this.#place ?? this.#begun;
+    place?.shrinkTo(cost);
+    return place?.growTo(cost) ?? true;
   }
 
   [Symbol.dispose](): void {
     this.#endBeginning();
     this.#place?.leave();
-    this.#values?.leave();
-  }
-
-  /** The bytes of the largest answer, as they came. */
-  get #bytes(): number {
-    return Math.floor(this.#answer.cost / memoryOf(1));
   }
 
   /** False where there is no room to go on: the room of the largest answer has an end of its own. */
@@ -149,3 +138,8 @@ class HeldAnswer implements Taken {
     this.#begun = undefined;
   }
 }
+
+const noRoomInTime = (): AppError =>
+  new AppError('unavailable', 'other answers took the memory for answers until the time was up; try again', {
+    reason: 'Overloaded',
+  });

@@ -20,6 +20,8 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 
 interface Bounds {
   readonly most?: number;
+  /** Bytes that the sender says there are, where they come as they are. */
+  readonly length?: number;
   /** Called before so many bytes are held: the sender waits meanwhile. */
   readonly grow?: (bytes: number) => Promise<void>;
 }
@@ -29,7 +31,7 @@ interface Bounds {
  * @throws what `grow` throws; AppError `limit_exceeded` beyond `most` bytes, however few were sent; `invalid` for an unrequested coding.
  */
 export async function unpackedBody(body: Readable, coding: string, bounds: Bounds = {}): Promise<Buffer> {
-  const { most = bodyBytes, grow } = bounds;
+  const { most = bodyBytes, length = most, grow } = bounds;
   let [held, bytes] = [Buffer.alloc(0), 0];
   for await (const piece of unpacked(body, coding.trim().toLowerCase())) {
     // A sender of many small pieces would make an object of each of them, which takes 200 bytes.
@@ -37,7 +39,7 @@ export async function unpackedBody(body: Readable, coding: string, bounds: Bound
     const needed = bytes + chunk.length;
     if (needed > most) throw tooLarge(most);
     if (needed > held.length) {
-      const size = sizeFor(needed, 2 * held.length, most);
+      const size = sizeFor(needed, 2 * held.length, Math.min(length, most));
       await grow?.(size);
       const larger = Buffer.allocUnsafeSlow(size);
       held.copy(larger, 0, 0, bytes);
@@ -49,9 +51,9 @@ export async function unpackedBody(body: Readable, coding: string, bounds: Bound
   return held.subarray(0, bytes);
 }
 
-/** A body that fits into a mebibyte asks for no more. */
+/** A body that fits into a mebibyte asks for no more. A larger one asks once, for all that may come. */
 const sizeFor = (needed: number, wanted: number, most: number): number =>
-  Math.max(needed, Math.min(wanted, needed > mediumBytes ? most : mediumBytes));
+  needed > mediumBytes ? Math.max(needed, most) : Math.max(needed, Math.min(wanted, mediumBytes));
 
 function unpacked(body: Readable, coding: string): Readable {
   if (coding === '' || coding === 'identity') return body;
