@@ -67,6 +67,20 @@ describe('AMB-094 a relay', () => {
     expect(await looksGone(35_000, entry)).toBe(true);
   });
 
+  it('is gone after two looks that are its 15 s apart, also where the first has failed at another host', async () => {
+    const entry = heldBy(randomUUID());
+    expect(await (await relays.look()).isGone('host', entry)).toBe(false);
+    expect(await looksGone(14_999, entry)).toBe(false);
+    expect(await looksGone(15_000, entry)).toBe(true);
+  });
+
+  it('is forgotten by a look that ends without it', async () => {
+    const entry = heldBy(randomUUID());
+    expect(await looksGone(0, entry)).toBe(false);
+    (await relays.look()).end();
+    expect(await looksGone(20_000, entry)).toBe(false);
+  });
+
   it('is gone at once where its streams are those of the one that looks, or have ended', async () => {
     expect(await looksGone(0, heldBy(relayId))).toBe(true);
     expect(await looksGone(0, heldBy())).toBe(true);

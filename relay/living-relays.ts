@@ -18,7 +18,7 @@ const entryMs = 90_000;
 interface Look {
   /** Whether no relay holds the stream of a host any more. `entry`: as the bus has it. */
   isGone(uid: string, entry: HeldStream | undefined): Promise<boolean>;
-  /** Forgets those that the pass has not met. A pass that fails does not end. */
+  /** Forgets those that the pass has not met. A pass that fails does not end: what it has met is kept all the same. */
   end(): void;
 }
 
@@ -34,7 +34,7 @@ export class LivingRelays {
   /** Since when each own sign was stored, and was there at the next one. */
   #provenSince: number | undefined;
   /** Since when an entry is missing: by the id of a relay, or the uid of a host. */
-  #missing = new Map<string, number>();
+  readonly #missing = new Map<string, number>();
 
   constructor(deps: LivingRelaysDeps) {
     this.#deps = deps;
@@ -50,37 +50,40 @@ export class LivingRelays {
   /** Begins a look, with a sign of life of its own. Rejects as that does. */
   async look(): Promise<Look> {
     await this.say();
-    const missing = new Map<string, number>();
+    const met = new Set<string>();
     const known = new Map<string, Promise<boolean>>();
     const isDead = (relay: string): Promise<boolean> => {
-      const found = known.get(relay) ?? this.#isDead(relay, missing);
+      const found = known.get(relay) ?? this.#isDead(relay, met);
       known.set(relay, found);
       return found;
     };
     return {
       isGone: async (uid, entry) => {
-        if (entry === undefined) return this.#isOver(uid, entryMs, missing);
+        if (entry === undefined) return this.#isOver(uid, entryMs, met);
         this.#missing.delete(uid);
         // The stream ended, or its end could not be written.
         if (entry.relay === undefined || entry.relay === this.#deps.relayId) return true;
         return await isDead(entry.relay);
       },
-      end: () => void (this.#missing = missing),
+      end: () => {
+        for (const key of this.#missing.keys()) if (!met.has(key)) this.#missing.delete(key);
+      },
     };
   }
 
-  async #isDead(relay: string, missing: Map<string, number>): Promise<boolean> {
-    if ((await this.#bucket.get(relay)) === undefined) return this.#isOver(relay, relayMs, missing);
+  async #isDead(relay: string, met: Set<string>): Promise<boolean> {
+    if ((await this.#bucket.get(relay)) === undefined) return this.#isOver(relay, relayMs, met);
     this.#missing.delete(relay);
     return false;
   }
 
   /** Notes that an entry is missing. True where it has been for so long. */
-  #isOver(key: string, ms: number, missing: Map<string, number>): boolean {
+  #isOver(key: string, ms: number, met: Set<string>): boolean {
     const now = this.#deps.clock.steadyMs();
     const since = this.#missing.get(key);
     const isProven = since !== undefined && this.#provenSince !== undefined && since >= this.#provenSince;
-    missing.set(key, isProven ? since : now);
+    met.add(key);
+    this.#missing.set(key, isProven ? since : now);
     return isProven && now - since >= ms;
   }
 

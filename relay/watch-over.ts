@@ -39,7 +39,8 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
   const entries = beside(deps, () => streams.renewEntries());
   const relays = new LivingRelays(deps);
   const signOfLife = beside(deps, () => relays.say());
-  const sweep = beside(deps, () => markLost(deps, relays));
+  const failed = new Set<string>();
+  const sweep = beside(deps, () => markLost(deps, relays, failed));
   const waves = createWaves({ clock, arrivals: () => streams.arrivals });
   const pace = createSweepPace({ clock, staleMs });
   const noteWave = createHeapPace(keepHeapSmall);
@@ -83,30 +84,53 @@ function beside({ logger }: Pick<WatchOverDeps, 'logger'>, job: () => Promise<vo
 /** Entries that one sweep looks up at once: after the end of a relay there is one for each of its hosts. */
 const lookUpsAtOnce = 32;
 
-/** Hosts whose relay is gone are Disconnected; of several relays that see it, the first writes. */
-async function markLost(deps: WatchOverDeps, relays: LivingRelays): Promise<void> {
-  const { bus, hosts, streams } = deps;
-  const held = bus.bucket<HeldStream>(edgeBuckets.streams);
+/**
+ * Hosts whose relay is gone are Disconnected; of several relays that see it, the first writes. `failed`: uids of those that failed when
+ * they were looked at last. They come last, and keep no other waiting.
+ */
+async function markLost(deps: WatchOverDeps, relays: LivingRelays, failed: Set<string>): Promise<void> {
   // A revocation waits for no bus.
   const pass = relays.look();
   pass.catch(() => undefined);
-  const rest = hosts.known()[Symbol.iterator]();
+  const rest = failedLast(deps.hosts.known(), failed);
   const look = async (): Promise<void> => {
     for (let next = rest.next(); next.done !== true; next = rest.next()) {
-      const host = next.value;
-      const uid = host.object.metadata.uid ?? '';
-      // Its news came while no server could be asked.
-      if (isRevocationUnwritten(host)) await streams.writeRevocation(host);
-      if (!isOpen(host) || streams.has(uid)) continue;
-      const entry = (await held.get(uid))?.value;
-      if (!isWithinGrace(deps, entry) && (await (await pass).isGone(uid, entry)))
-        await markUnlessRefused(deps, host, uid);
+      const uid = uidOf(next.value);
+      failed.add(uid);
+      await lookAt(deps, next.value, pass);
+      failed.delete(uid);
     }
   };
   // Also those that go on after another one has failed: two sweeps at once would ask twice.
   const ends = await Promise.allSettled(Array.from({ length: lookUpsAtOnce }, look));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   (await pass).end();
+}
+
+function* failedLast(hosts: Iterable<StoredHost>, failed: Set<string>): Generator<StoredHost, void> {
+  const last: StoredHost[] = [];
+  const before = new Set(failed);
+  for (const host of hosts) {
+    if (before.delete(uidOf(host))) last.push(host);
+    else yield host;
+  }
+  // Those that are left are no hosts any more.
+  for (const uid of before) failed.delete(uid);
+  yield* last;
+}
+
+const uidOf = ({ object }: StoredHost): string => object.metadata.uid ?? '';
+
+type Pass = ReturnType<LivingRelays['look']>;
+
+async function lookAt(deps: WatchOverDeps, host: StoredHost, pass: Pass): Promise<void> {
+  const { bus, streams } = deps;
+  const uid = uidOf(host);
+  // Its news came while no server could be asked.
+  if (isRevocationUnwritten(host)) await streams.writeRevocation(host);
+  if (!isOpen(host) || streams.has(uid)) return;
+  const entry = (await bus.bucket<HeldStream>(edgeBuckets.streams).get(uid))?.value;
+  if (!isWithinGrace(deps, entry) && (await (await pass).isGone(uid, entry))) await markUnlessRefused(deps, host, uid);
 }
 
 /** A host whose write is refused keeps no other from its own. Rejects where the server does not answer. */

@@ -1,4 +1,4 @@
-import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import { commandIdOf } from '../../lib/edge/index.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { busFull } from './bus-full.ts';
@@ -18,6 +18,7 @@ type LogDeps = FinishDeps & RecordStore;
  * is halted after the deadline of a command, or at once where it is cancelled and has sent nothing.
  */
 export async function waitForLog(deps: LogDeps, run: FleetRun, view: RunView): Promise<ReconcileResult> {
+  if (view.endWithoutLog !== undefined) return endWithoutLog(deps, run, view);
   const { fullSince } = view;
   // The view wakes the run when it has read the log.
   if (fullSince === undefined) return undefined;
@@ -27,7 +28,8 @@ export async function waitForLog(deps: LogDeps, run: FleetRun, view: RunView): P
     await sayFull(deps, run, view);
     return { requeueAfterMs: fleetRunLimits.fullAgainMs, reason: busFull.reason };
   }
-  return endWithoutLog(deps, run, view, isCancelled);
+  view.endWithoutLog = isCancelled ? 'cancelled' : 'halted';
+  return endWithoutLog(deps, run, view);
 }
 
 async function sayFull(deps: LogDeps, run: FleetRun, { sentSince }: RunView): Promise<void> {
@@ -37,12 +39,7 @@ async function sayFull(deps: LogDeps, run: FleetRun, { sentSince }: RunView): Pr
 }
 
 /** Hosts that may have the command get an outcome in the record, which needs no log. */
-async function endWithoutLog(
-  deps: LogDeps,
-  run: FleetRun,
-  view: RunView,
-  isCancelled: boolean,
-): Promise<ReconcileResult> {
+async function endWithoutLog(deps: LogDeps, run: FleetRun, view: RunView): Promise<ReconcileResult> {
   const at = new Date(deps.clock.now()).toISOString();
   const result = outcomeUnknown(
     'the event bus (NATS) had no room for results of the run, and the host may have run it',
@@ -53,23 +50,24 @@ async function endWithoutLog(
   }
   const kept = await keepRecords(deps, run, view, view.unstored.all.length);
   if (kept.why !== undefined) {
-    await write(deps, run, statusWith(run, deps.clock.now(), {}, kept.why));
+    await write(deps, run, statusWith(run, deps.clock.now(), countOfCancel(run, view), kept.why));
     return { requeueAfterMs: fleetRunLimits.fullAgainMs, reason: kept.why.reason };
   }
   const { summary, terminal } = view.progress;
   const { targets_resolved: all = 0 } = run.status ?? {};
   const counts = { ...summary, not_started: summary.not_started + all - terminal };
-  if (isCancelled) {
-    const cancellation = { cancelled: 0, already_terminal: terminal };
+  const fields = { ...countOfCancel(run, view), ...kept.fields };
+  if (view.endWithoutLog === 'cancelled') {
     const by = run.spec.cancel?.by ?? '';
-    return finish(
-      deps,
-      run,
-      { outcome: 'cancelled', summary: counts, cancelledBy: by },
-      { ...kept.fields, cancellation },
-    );
+    return finish(deps, run, { outcome: 'cancelled', summary: counts, cancelledBy: by }, fields);
   }
   const message =
     'the event bus (NATS) had no room for the results of the run for as long as the deadline of a command';
-  return finish(deps, run, { outcome: 'halted', reason: busFull.reason, message, summary: counts }, kept.fields);
+  return finish(deps, run, { outcome: 'halted', reason: busFull.reason, message, summary: counts }, fields);
+}
+
+/** A cancellation meets no command that it could cancel. */
+function countOfCancel({ spec, status }: FleetRun, { progress }: RunView): Pick<FleetRunStatus, 'cancellation'> {
+  if (spec.cancel === undefined || status?.cancellation !== undefined) return {};
+  return { cancellation: { cancelled: 0, already_terminal: progress.terminal } };
 }

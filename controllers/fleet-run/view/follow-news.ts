@@ -75,7 +75,7 @@ export class NewsFollower {
   /** How many messages came; below 0 where the bus is away: what it holds is read when it is back. */
   async #readPage(): Promise<number> {
     const came = await this.#takeInPage().catch((error: unknown) => this.#noteFailed(error));
-    if (came >= 0) [this.#fullLooks, this.#fullSince] = [0, undefined];
+    if (came >= 0) this.#noteNotFull();
     if (came < 0 || this.#followed.signal.aborted) return -1;
     const isFirst = came === 0 && !this.#isCaughtUp;
     if (isFirst) this.#noteCaughtUp();
@@ -88,8 +88,14 @@ export class NewsFollower {
       this.#fullLooks += 1;
       this.#fullSince ??= this.#deps.clock.steadyMs();
       this.#deps.wake();
-    }
+    } else this.#noteNotFull();
     return -1;
+  }
+
+  /** A bus that is away says nothing of its room. */
+  #noteNotFull(): void {
+    this.#fullLooks = 0;
+    this.#fullSince = undefined;
   }
 
   #noteCaughtUp(): void {

@@ -58,6 +58,8 @@ export class RunView {
   readonly policy: FleetPolicy;
   /** A process before this one may have sent commands. */
   readonly isResumed: boolean;
+  /** How the run ends without a log of its results, once that is decided: the end is written later where its record is refused. */
+  endWithoutLog: 'cancelled' | 'halted' | undefined;
   readonly commands = new CommandNotes();
   readonly said = new SaidResults();
   readonly unstored: UnstoredRecords;
