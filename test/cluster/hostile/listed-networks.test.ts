@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RoleBinding, roleBindings } from '../../../lib/kube/index.ts';
 import { clusterNames } from '../../../lib/tenant/names.ts';
 import { type Answer, createSend, type Send } from '../admission/api.ts';
 import { type ApiWorld, startApiWorld } from '../api/harness/index.ts';
+import { bindRole } from '../harness/bind-role.ts';
 import { kubeconfigPath } from '../harness/cluster.ts';
 
 /** Bob defines agents and their contexts (`windlass-operator`). Ann administers the namespace. */
@@ -17,17 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-async function bind(role: string, user: string): Promise<void> {
-  const apiGroup = 'rbac.authorization.k8s.io';
-  const binding: RoleBinding = {
-    apiVersion: `${apiGroup}/v1`,
-    kind: 'RoleBinding',
-    metadata: { name: `${role}-of-${user}`, namespace: world.tenant },
-    roleRef: { apiGroup, kind: 'ClusterRole', name: role },
-    subjects: [{ apiGroup, kind: 'User', name: user }],
-  };
-  await world.kube.create(roleBindings, binding);
-}
+const bind = (role: string, user: string): Promise<void> =>
+  bindRole(world.kube, { namespace: world.tenant, role, user });
 
 const path = (): string => `/apis/windlass.dev/v1/namespaces/${world.tenant}/securitycontexts`;
 const write = (user: string, name: string, spec: object): Promise<Answer> =>

@@ -7,7 +7,7 @@ import { documentMaps, packDocument } from '../../../lib/api-spec/index.ts';
 import { configMaps, persistentVolumeClaims } from '../../../lib/kube/index.ts';
 import { type Answer, createSend, type Send } from '../admission/api.ts';
 import { kubeconfigPath } from '../harness/cluster.ts';
-import { giveEveryRight } from '../harness/every-right.ts';
+import { giveEveryRight } from '../harness/bind-role.ts';
 import { apiSpecs, volumes } from '../harness/kinds.ts';
 import { type UsedControllers, useControllers } from '../harness/used-controllers.ts';
 import { waitForNone, waitForObject } from '../harness/wait.ts';

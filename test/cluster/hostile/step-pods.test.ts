@@ -10,7 +10,7 @@ import { blobName, createConfigMapStore } from '../../../lib/output-store/config
 import { aScript, aWorkflow } from '../../builders/workflow-builder.ts';
 import { type Answer, createSend, type Send } from '../admission/api.ts';
 import { kubeconfigPath } from '../harness/cluster.ts';
-import { giveEveryRight } from '../harness/every-right.ts';
+import { giveEveryRight } from '../harness/bind-role.ts';
 import { ensureWorkflow, startExecution, waitUntilFinished } from '../harness/executions.ts';
 import { workflowExecutions } from '../harness/kinds.ts';
 import { type UsedControllers, useControllers } from '../harness/used-controllers.ts';
