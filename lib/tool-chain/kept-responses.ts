@@ -19,7 +19,7 @@ interface Result {
   readonly held?: HeldResponse | undefined;
 }
 
-/** What extractors took of a response, and its text where that may become the result of the call. */
+/** Values that extractors took of a response, and its text where that may become the result of the call. */
 interface Kept {
   /** Bytes of heap. */
   readonly extracted: number;
@@ -27,8 +27,8 @@ interface Kept {
 }
 
 /**
- * What a call keeps of its responses: the values that extractors took, until the call ends, and the text of the result so far. A
- * result before other steps counts to what the call keeps, for which nobody waits: a step waits for the place of its response.
+ * Keeps of the responses of a call the values that extractors took, until the call ends, and the text of the result so far. A
+ * result before other steps counts to what the call keeps. No call waits for that: a step waits for the place of its response.
  */
 export class KeptResponses implements Disposable {
   #extracted = 0;

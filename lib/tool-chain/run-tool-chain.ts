@@ -72,7 +72,7 @@ export type ChainOutcome =
       /** Its JSON. */
       readonly result: Buffer;
       readonly state: Readonly<Record<string, unknown>>;
-      /** The memory that is counted for both, for whoever makes the answer of them. */
+      /** The memory that is counted for both. The maker of the answer gives it back. */
       readonly held: Disposable;
     }
   | { readonly kind: 'failed'; readonly step: string; readonly reason: string };

@@ -109,7 +109,7 @@ class HeldAnswer implements Taken {
       const wanted = bytes <= mediumBytes ? cost : Math.min(cost, perByte * bytes);
       this.#place = await this.#pools.whole.enter({ ...this.#answer, cost: wanted });
     } catch (error) {
-      // Whoever sent the answer is not late.
+      // The sender of the answer is not late.
       throw isTimeUp(this.#answer.signal) ? noRoomInTime() : error;
     }
     this.#endBeginning();

@@ -8,7 +8,7 @@ export interface UpstreamRoom extends AnswerRoom {
   keptBy(tenant: string): KeptPart;
 }
 
-/** What one call keeps between its steps. */
+/** The memory that one call keeps between its steps. */
 export interface KeptPart extends Disposable {
   /** From now on it is so many bytes in all, without a wait. False, and nothing changes, where there is no room for that. */
   hold(bytes: number): boolean;
@@ -23,7 +23,7 @@ export const upstreamParts = {
   beginnings: 0.125,
   /** Larger bodies, and results until they are answered: two of the largest, of two tenants. */
   bodies: 0.35,
-  /** What calls keep between their steps. */
+  /** Memory that calls keep between their steps. */
   kept: 0.175,
   /** Values of the one response that is read at a time. No pool counts them. */
   read: 0.35,
