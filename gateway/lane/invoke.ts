@@ -117,7 +117,19 @@ interface AuditedCall extends AdmittedCall {
  * The call between the audit of its intent and of its outcome. Nothing of it leaves the process before the intent is stored;
  * of what fails, a failure of the audit is the caller's answer. Events that need not wait for one another share a write.
  */
-async function audited({ audit, clock }: InvokeDeps, call: AuditedCall): Promise<GatewayAnswer> {
+async function audited(deps: InvokeDeps, call: AuditedCall): Promise<GatewayAnswer> {
+  // Memory that counts for an answer is given back where the answer is lost.
+  using owned = new DisposableStack();
+  const answer = await between(deps, call, owned);
+  owned.move();
+  return answer;
+}
+
+async function between(
+  { audit, clock }: InvokeDeps,
+  call: AuditedCall,
+  owned: DisposableStack,
+): Promise<GatewayAnswer> {
   const { caller, tool, args, signal, entry, about } = call;
   const intent = inTime(audit.append({ type: 'ToolInvocationStarted', ...entry, data: about }));
   if (tool.awaitsIntent !== true) await intent;
@@ -127,6 +139,7 @@ async function audited({ audit, clock }: InvokeDeps, call: AuditedCall): Promise
   try {
     const closing = (stored: Promise<void>): void => void last.push(inTime(stored));
     const answer = await tool.call(caller, args, { signal, invocationId: entry.invocationId, intent, closing });
+    if (answer.json !== undefined) owned.use(answer.held);
     outcome = answer.isError ? 'tool_error' : 'ok';
     return answer;
   } finally {

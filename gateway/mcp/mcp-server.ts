@@ -11,12 +11,14 @@ import {
 } from '../../lib/envelope/index.ts';
 import { answeredError, refusalError } from '../../lib/envelope/rpc-error.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
+import type { JsonPart } from '../../lib/http/json-parts.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
+import { newUuid } from '../../lib/ids.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Invoke } from '../lane/invoke.ts';
 import { RefusedCall } from '../tools/refused-call.ts';
-import type { GatewayAnswer } from '../tools/tool-source.ts';
+import type { GatewayAnswer, JsonAnswer } from '../tools/tool-source.ts';
 import { type ListDeps, listTools } from './list-tools.ts';
 
 interface McpServerDeps extends ListDeps {
@@ -45,11 +47,18 @@ export interface McpServer {
   serve(request: McpRequest): Promise<McpHttpAnswer | undefined>;
 }
 
+/** The library would copy all of an answer several times: it writes marks, in the place of which the answer is sent. */
+interface LargeAnswer extends JsonAnswer {
+  readonly mark: string;
+}
+
 export interface McpHttpAnswer {
   readonly status: number;
   readonly mediaType: string;
   /** One JSON-RPC answer, as JSON or as one event; empty where there is nothing to say. */
   readonly text: string;
+  /** The answer of a tool whose places in the text have the name `mark`. */
+  readonly large?: LargeAnswer;
 }
 
 const methods: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'tools/list', 'tools/call']);
@@ -73,6 +82,8 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
 interface Handlers {
   readonly list?: (cursor: string | undefined) => ReturnType<typeof listTools>;
   readonly call?: () => Promise<CallToolResult>;
+  /** The answer of the call where it is large. The one who takes it gives its memory back; without a taker it is given back. */
+  readonly take?: (isTaken: boolean) => LargeAnswer | undefined;
   /** An error that the whole request is answered with. */
   readonly fault: () => unknown;
 }
@@ -96,11 +107,22 @@ const invalidParams = (message: string): Error => Object.assign(new Error(messag
 
 function callHandlers({ invoke }: McpServerDeps, { sealed, named, sender }: McpRequest): Handlers {
   let fault: unknown;
+  let large: LargeAnswer | undefined;
+  let isOver = false;
   return {
+    take(isTaken) {
+      isOver = true;
+      if (!isTaken) large?.held[Symbol.dispose]();
+      return large;
+    },
     async call() {
       try {
         // The signed call runs, not the one that the library read from the body.
-        return resultOf(await invoke(callIn(sealed), sender, { via: 'mcp', named }));
+        const result = await invoke(callIn(sealed), sender, { via: 'mcp', named });
+        if (result.json === undefined) return resultOf(result);
+        if (isOver) result.held[Symbol.dispose]();
+        large = { ...result, mark: newUuid() };
+        return markedResult(large.mark);
       } catch (error) {
         const refused = protocolError(error, sealed);
         if (refused === undefined) fault = error;
@@ -111,7 +133,24 @@ function callHandlers({ invoke }: McpServerDeps, { sealed, named, sender }: McpR
   };
 }
 
-function resultOf({ content, structured, isError }: GatewayAnswer): CallToolResult {
+const markedResult = (mark: string): CallToolResult => ({
+  content: [{ type: 'text', text: mark }],
+  structuredContent: { [mark]: mark },
+  isError: false,
+});
+
+/** The text in parts, with the answer in the places of its marks. */
+export function partsOf({ text, large }: McpHttpAnswer): readonly JsonPart[] {
+  if (large === undefined) return [text];
+  const { json, mark } = large;
+  const [string, value] = [`"${mark}"`, `{"${mark}":"${mark}"}`];
+  return text.split(new RegExp(`(${value}|${string})`)).map((part): JsonPart => {
+    if (part === value) return { json, as: 'value' };
+    return part === string ? { json, as: 'string' } : part;
+  });
+}
+
+function resultOf({ content, structured, isError }: Exclude<GatewayAnswer, JsonAnswer>): CallToolResult {
   const result = { content: [{ type: 'text' as const, text: content }], isError };
   return isJsonObject(structured) ? { ...result, structuredContent: { ...structured } } : result;
 }
@@ -133,6 +172,8 @@ function rpcErrorOf({ options }: HttpError): Error {
 const library = () => import('@modelcontextprotocol/server');
 
 async function answer({ sealed, headers, sender: { signal } }: McpRequest, handlers: Handlers): Promise<McpHttpAnswer> {
+  using left = new DisposableStack();
+  left.defer(() => handlers.take?.(false));
   const { createMcpHandler, Server: McpProtocol } = await library();
   const handler = createMcpHandler(() => serverOf(handlers, McpProtocol));
   const init = { method: 'POST', headers: headers.map(([...pair]) => pair), signal };
@@ -141,7 +182,10 @@ async function answer({ sealed, headers, sender: { signal } }: McpRequest, handl
   const text = await response.text();
   const fault = handlers.fault();
   if (fault !== undefined) throw fault;
-  return { status: response.status, mediaType: response.headers.get('content-type') ?? 'application/json', text };
+  left.move();
+  const large = handlers.take?.(true);
+  const mediaType = response.headers.get('content-type') ?? 'application/json';
+  return { status: response.status, mediaType, text, ...(large && { large }) };
 }
 
 function serverOf({ list, call }: Handlers, McpProtocol: typeof Server): Server {

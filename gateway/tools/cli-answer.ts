@@ -2,7 +2,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { toolState } from '../../lib/cli-tool/workflow-of.ts';
 import { fieldsOf } from '../../lib/execution/blackboard-entry.ts';
 import { type BlobReader, wholeValue } from '../../lib/execution/whole-value.ts';
-import type { GatewayAnswer } from './tool-source.ts';
+import type { ValueAnswer } from './tool-source.ts';
 
 /** Bytes of large output that one answer holds; the execution keeps the rest. */
 const answerBytes = 1024 * 1024;
@@ -14,7 +14,7 @@ const streams: ReadonlySet<string> = new Set(['/stdout', '/stderr']);
  * The answer of a CLI tool: `stdout`, `stderr`, `exit_code`, `truncated` and the name of the execution. `exit_code` is
  * negative where no command ran (requirements AMB-160), and then `content` says why.
  */
-export async function cliAnswer(execution: WorkflowExecution, readBlob: BlobReader): Promise<GatewayAnswer> {
+export async function cliAnswer(execution: WorkflowExecution, readBlob: BlobReader): Promise<ValueAnswer> {
   const stored = execution.status?.blackboard?.[toolState];
   if (stored === undefined) return notRun(reasonOf(execution), execution);
   const refs = (stored.refs ?? []).filter(({ path }) => streams.has(path));
@@ -37,7 +37,7 @@ function fittingOf<Ref extends { readonly path: string; readonly bytes: number }
 
 type Entry = Readonly<Record<string, unknown>>;
 
-function answerOf(execution: WorkflowExecution, entry: Entry, isCut: boolean): GatewayAnswer {
+function answerOf(execution: WorkflowExecution, entry: Entry, isCut: boolean): ValueAnswer {
   const { exit_code: exitCode, error, stdout, stderr } = entry;
   if (typeof exitCode !== 'number' || exitCode < 0)
     return notRun(typeof error === 'string' ? error : reasonOf(execution), execution);
@@ -51,7 +51,7 @@ function answerOf(execution: WorkflowExecution, entry: Entry, isCut: boolean): G
   return { content: JSON.stringify(structured), structured, isError: exitCode !== 0 };
 }
 
-const notRun = (why: string, { metadata }: WorkflowExecution): GatewayAnswer => ({
+const notRun = (why: string, { metadata }: WorkflowExecution): ValueAnswer => ({
   content: `the command did not run to its end: ${why} (execution ${metadata.name})`,
   isError: true,
 });

@@ -39,9 +39,23 @@ export interface GatewayCallContext {
   readonly closing?: (stored: Promise<void>) => void;
 }
 
-export interface GatewayAnswer {
+export type GatewayAnswer = ValueAnswer | JsonAnswer;
+
+/** An answer of which the text is a JSON, and the structured content as well. */
+export interface JsonAnswer {
+  readonly json: readonly Buffer[];
+  readonly isError: false;
+  /** Counts its memory until the answer of the call does. */
+  readonly held: Disposable;
+}
+
+/** Bytes of memory of the text of an answer. */
+export const bytesIn = (json: readonly Buffer[]): number => json.reduce((sum, { length }) => sum + length, 0);
+
+export interface ValueAnswer {
   /** Text of the JSON-RPC result. */
   readonly content: string;
+  readonly json?: never;
   /** Given as `structuredContent` of the result. */
   readonly structured?: unknown;
   /** The tool ran and failed (requirements AMB-130). */

@@ -23,7 +23,7 @@ import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
 import { startTestBus } from '../../test/nats/test-bus.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
-import type { GatewayCaller } from './tool-source.ts';
+import type { GatewayAnswer, GatewayCaller } from './tool-source.ts';
 import { createToolRegistry } from './tool-registry.ts';
 import { createWorkflowSource } from './workflow-source.ts';
 
@@ -273,7 +273,7 @@ function open(scene: Scene = {}) {
   const call = (args: Record<string, unknown> = { q: 'tea' }, { signal } = new AbortController()) => {
     const tool = source.find('acme', 'buy');
     if (tool === undefined) throw new Error('no tool');
-    return tool.call(caller, args, { signal, invocationId: 'i-1' });
+    return tool.call(caller, args, { signal, invocationId: 'i-1' }).then(asValues);
   };
   const remove = (): void => {
     isListed = false;
@@ -282,6 +282,13 @@ function open(scene: Scene = {}) {
     now = { ...workflow, spec: { ...workflow.spec, steps } };
   };
   return { source, call, remove, change, events, types: () => events.map(({ type }) => type) };
+}
+
+/** As its caller reads it. */
+function asValues(answer: GatewayAnswer) {
+  if (answer.json === undefined) return answer;
+  const content = Buffer.concat(answer.json).toString();
+  return { content, structured: JSON.parse(content) as unknown, isError: answer.isError };
 }
 
 describe('a tool workflow as a tool', () => {

@@ -17,7 +17,6 @@ import { AppError, hasReason } from '../../lib/errors.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
-import { parseExactJson } from '../../lib/tool-chain/exact-json.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { createReadingTurns, type ReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
 import { type ChainOutcome, runToolChain } from '../../lib/tool-chain/run-tool-chain.ts';
@@ -226,10 +225,10 @@ async function resolve(deps: WorkflowSourceDeps, exchange: Exchange, audit: Invo
 
 function answerOf(outcome: ChainOutcome, { metadata }: ToolWorkflow, { executionId }: GatewayCaller): GatewayAnswer {
   if (outcome.kind === 'failed') return { content: `step '${outcome.step}' failed: ${outcome.reason}`, isError: true };
-  using _held = outcome.held;
-  const result = parseExactJson(outcome.result.toString());
-  const structured = { workflow_id: metadata.uid, execution_id: executionId, result, state: outcome.state };
-  return { content: JSON.stringify(structured), structured, isError: false };
+  const { result, state, held } = outcome;
+  const ids = `"workflow_id":${JSON.stringify(metadata.uid)},"execution_id":${JSON.stringify(executionId)}`;
+  const json = [Buffer.from(`{${ids},"result":`), result, Buffer.from(`,"state":${JSON.stringify(state)}}`)];
+  return { json, isError: false, held };
 }
 
 const gone = (message: string): AppError => new AppError('not_found', message, { reason: 'NotFound' });

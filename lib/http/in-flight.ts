@@ -49,6 +49,8 @@ export interface InFlightRequest {
   answer(bytes: number): Promise<void> | undefined;
   /** So much of what it counted is left in memory at most: the text is made, and the values are let go. */
   keepOnly(bytes: number): void;
+  /** It is a signed call of a tenant (`ofTenant`). */
+  readonly isSigned: boolean;
   /** Memory that counts. A client that does not read its answer keeps it from others. */
   readonly heldBytes: number;
   /** Nothing of it is under way: neither its handler nor its answer. */
@@ -214,6 +216,10 @@ class Entry extends Link implements InFlightRequest {
 
   keepOnly(bytes: number): void {
     this.#memory.keepOnly(bytes);
+  }
+
+  get isSigned(): boolean {
+    return this.#memory.isSigned;
   }
 
   get heldBytes(): number {

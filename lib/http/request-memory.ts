@@ -59,6 +59,10 @@ export class RequestMemory {
     return this.#owner;
   }
 
+  get isSigned(): boolean {
+    return this.#isSigned;
+  }
+
   get heldBytes(): number {
     return this.#placeBytes;
   }

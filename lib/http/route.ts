@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from '../logger.ts';
+import type { JsonPart } from './json-parts.ts';
 import type { Contract, HeadersOf, ParamsOf, QueryOf, RequestBodyOf } from './contract.ts';
 
 /** A request that was parsed, validated and, where the contract asks for it, authenticated. */
@@ -58,6 +59,15 @@ export type EventFrame = ServerSentEvent | Uint8Array;
 export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string; readonly mediaType: string }
+  | {
+      readonly kind: 'parts';
+      readonly parts: readonly JsonPart[];
+      readonly mediaType: string;
+      /** Bytes of memory that the parts take until the client has read them. */
+      readonly bytes: number;
+      /** Counts them until the answer does. */
+      readonly held: Disposable;
+    }
   | {
       readonly kind: 'stream';
       readonly stream: Readable;

@@ -10,6 +10,7 @@ import { type EventStreams, unbuffered } from './event-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import type { InFlightRequest } from './in-flight.ts';
 import { jsonLength } from './json-length.ts';
+import { partPieces, partsLength } from './json-parts.ts';
 import { jsonPieces } from './json-pieces.ts';
 import type { HttpContext, RequestState } from './request-scope.ts';
 import type { Reply } from './route.ts';
@@ -46,7 +47,7 @@ export async function sendReply(
   }
 }
 
-type WholeReply = Extract<Reply, { kind: 'json' | 'text' | 'redirect' | 'accepted' | 'no_content' }>;
+type WholeReply = Extract<Reply, { kind: 'json' | 'text' | 'parts' | 'redirect' | 'accepted' | 'no_content' }>;
 
 /** By Koa, which adds the length and leaves the body out of an answer to HEAD; a large text in pieces. */
 function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest): Promise<void> | undefined {
@@ -55,6 +56,8 @@ function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest
       return sendJson(ctx, reply.value, running);
     case 'text':
       return sendText(ctx, reply, running);
+    case 'parts':
+      return sendParts(ctx, reply, running);
     case 'redirect':
       ctx.status = statusOf.redirect;
       ctx.set('Location', reply.location);
@@ -75,12 +78,37 @@ async function sendJson(ctx: HttpContext, value: unknown, running: InFlightReque
   const length = jsonLength(value, Number.POSITIVE_INFINITY);
   const room = running.answer(length);
   if (room !== undefined) await room;
-  if (running.heldBytes > 0 && length > wholeJsonLength) return sendParted(ctx, value);
+  if (running.heldBytes > 0 && length > wholeJsonLength)
+    return running.isSigned ? sendMade(ctx, value) : sendParted(ctx, value);
   await sendText(ctx, { text: jsonText(value) ?? '', mediaType: 'application/json' }, running);
 }
 
 /** Characters of JSON that one turn of the event loop makes: some ten milliseconds. */
 const wholeJsonLength = 1_048_576;
+
+/** The values of a signed call are counted as their text, and are let go before its client reads. */
+async function sendMade(ctx: HttpContext, value: unknown): Promise<void> {
+  const spend = createLoopTurns(wholeJsonLength);
+  const made: Buffer[] = [];
+  for (const piece of jsonPieces(value)) {
+    made.push(Buffer.from(piece));
+    await spend(piece.length);
+  }
+  ctx.res.setHeader('Content-Type', 'application/json');
+  sendPieces(ctx, made);
+}
+
+type PartsReply = Extract<Reply, { kind: 'parts' }>;
+
+async function sendParts(ctx: HttpContext, reply: PartsReply, running: InFlightRequest): Promise<void> {
+  using _held = reply.held;
+  const room = running.answer(reply.bytes);
+  if (room !== undefined) await room;
+  ctx.res.setHeader('Content-Type', reply.mediaType);
+  const pieces = partPieces(reply.parts);
+  if (running.heldBytes > 0) sendPieces(ctx, pieces, partsLength(reply.parts));
+  else ctx.body = Buffer.concat([...pieces]);
+}
 
 /** Its length is not known before all of it is made, and no text of all of it is ever there. */
 function sendParted(ctx: HttpContext, value: unknown): void {

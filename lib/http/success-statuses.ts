@@ -17,6 +17,7 @@ export function successStatuses({ success }: Pick<Contract, 'success'>): Readonl
 export const statusOf: Readonly<Record<Reply['kind'], number>> = {
   json: 200,
   text: 200,
+  parts: 200,
   stream: 200,
   events: 200,
   accepted: 202,

@@ -1,9 +1,9 @@
 import {
   type CallSender,
-  EnvelopeError,
   type Envelope,
-  namedTenant,
+  EnvelopeError,
   type NoteRefusal,
+  namedTenant,
   readEnvelope,
   type Vouch,
 } from '../../../lib/envelope/index.ts';
@@ -14,6 +14,7 @@ import { defineRoute, json, type Reply, type Route } from '../../../lib/http/rou
 import type { Operator } from '../../identity/operator.ts';
 import type { Invoke } from '../../lane/invoke.ts';
 import { RefusedCall } from '../../tools/refused-call.ts';
+import { bytesIn, type JsonAnswer } from '../../tools/tool-source.ts';
 import { refuseWebPage } from '../web-pages.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 
@@ -46,7 +47,9 @@ export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
     const envelope = read(body, deps.isBypass);
     call.ofTenant(envelope.session.tenant);
     try {
-      const { content, structured, isError } = await deps.invoke(envelope, sender, { named: namedTenant(rawHeaders) });
+      const answer = await deps.invoke(envelope, sender, { named: namedTenant(rawHeaders) });
+      if (answer.json !== undefined) return partsOf(answer, envelope.id);
+      const { content, structured, isError } = answer;
       const more = structured === undefined ? {} : { structuredContent: structured };
       const result = { content: [{ type: 'text', text: content }], ...more, isError };
       return json({ jsonrpc: '2.0', id: envelope.id, result });
@@ -58,6 +61,18 @@ export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
     defineRoute<typeof invokeTool, Operator>(invokeTool, handle),
     defineRoute<typeof invokeToolAlias, Operator>(invokeToolAlias, handle),
   ];
+}
+
+/** The answer that `json` gives for values, of which no second copy is made. */
+function partsOf({ json: text, held }: JsonAnswer, id: Envelope['id']): Reply {
+  const parts = [
+    `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":`,
+    { json: text, as: 'string' },
+    '}],"structuredContent":',
+    { json: text, as: 'value' },
+    ',"isError":false}}',
+  ] as const;
+  return { kind: 'parts', parts, mediaType: 'application/json', bytes: bytesIn(text), held };
 }
 
 /** A large body is not read for a stranger. */

@@ -1,9 +1,9 @@
 import {
-  callIn,
   type CallSender,
+  callIn,
   EnvelopeError,
-  namedTenant,
   type NoteRefusal,
+  namedTenant,
   readSealedRequest,
   type SealedRequest,
   type Vouch,
@@ -13,7 +13,8 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Operator } from '../../identity/operator.ts';
-import type { McpHttpAnswer, McpServer } from '../../mcp/mcp-server.ts';
+import { type McpHttpAnswer, type McpServer, partsOf } from '../../mcp/mcp-server.ts';
+import { bytesIn } from '../../tools/tool-source.ts';
 import { refuseWebPage } from '../web-pages.ts';
 import { callMcp } from './contract.ts';
 
@@ -104,7 +105,13 @@ function toolOf({ payload }: SealedRequest): string {
 const unknownMethod = ({ id, method }: SealedRequest): Reply =>
   json({ jsonrpc: '2.0', id, error: { code: -32_601, message: `Method not found: ${method.slice(0, 64)}` } });
 
-function replyOf({ status, mediaType, text }: McpHttpAnswer): Reply {
+function replyOf(answer: McpHttpAnswer): Reply {
+  const { status, mediaType, text, large } = answer;
+  if (large !== undefined && status !== 200) large.held[Symbol.dispose]();
+  else if (large !== undefined) {
+    const { json: bytes, held } = large;
+    return { kind: 'parts', parts: partsOf(answer), mediaType, bytes: bytesIn(bytes), held };
+  }
   if (status === 202) return { kind: 'accepted' };
   if (status === 200) return { kind: 'text', text, mediaType };
   const body: unknown = JSON.parse(text);
