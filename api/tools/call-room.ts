@@ -1,10 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
 import { isTimeUp, startDeadline } from '../../lib/deadline.ts';
 import { longestWaitMs, noTurnWithin } from '../../lib/fair-pool.ts';
-import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { onAbort } from '../../lib/on-abort.ts';
 import type { ToolCaller } from '../../lib/tools/tool.ts';
-import { type AnswerRoom, type Taken, wholeBytes } from '../../lib/tools/web/answer-room.ts';
+import type { AnswerRoom, Taken } from '../../lib/tools/web/answer-room.ts';
+import { countedBytes } from '../../lib/tools/web/counted-bytes.ts';
 
 /** Memory for what one call of a tool reads, until that is cut to its answer. */
 interface CallRoom {
@@ -36,10 +36,7 @@ export interface CallRooms {
 }
 
 /** Bytes that each operation has, whatever the others have: small ones are always served. */
-const smallBytes = 65_536;
-/** Nothing counts as more than this, so that another tenant has room for one beside it. */
-const countedBytes = Math.floor(wholeBytes(bytesOf('large answers')) / 2);
-
+export const smallBytes = 65_536;
 export function createCallRooms(clock: Clock, answers: AnswerRoom): CallRooms {
   return { open: ({ tenant }, signal) => new Room({ clock, answers, tenant, signal }) };
 }
@@ -72,7 +69,7 @@ class Room implements CallRoom, Disposable {
     const reserve = async (bytes: number): Promise<void> => {
       this.#give(taken);
       taken = undefined;
-      if (bytes > smallBytes) taken = await this.#take(Math.min(bytes, countedBytes));
+      if (bytes > smallBytes) taken = await this.#take(Math.min(bytes, countedBytes()));
     };
     return { reserve, reserveFor: async (weigh) => (taken === undefined ? reserve(weigh()) : undefined) };
   }

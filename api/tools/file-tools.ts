@@ -239,6 +239,8 @@ async function volumesOf(api: Helpers['operations'], caller: RoomyCaller, execut
     const { volumes = [], next_cursor: next } = isJsonObject(listed) ? listed : {};
     const rows = Array.isArray(volumes) ? volumes.filter(isJsonObject) : [];
     own.push(...rows.filter(({ execution_id: id }) => id === execution));
+    // The next page would wait for memory beside that of this one.
+    caller.room.drop();
     if (typeof next !== 'string') break;
     cursor = next;
   }
@@ -247,5 +249,7 @@ async function volumesOf(api: Helpers['operations'], caller: RoomyCaller, execut
 
 async function uidOf(api: Helpers['operations'], caller: RoomyCaller, name: string): Promise<unknown> {
   const execution = await api.call('readExecution', caller, { params: { execution_id: name } });
+  // The list of volumes needs memory of its own.
+  caller.room.drop();
   return isJsonObject(execution) ? execution['execution_id'] : undefined;
 }

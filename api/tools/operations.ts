@@ -12,7 +12,7 @@ import { withDefaults } from '../../lib/http/read-query.ts';
 import type { Reply, Route } from '../../lib/http/route.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import type { ToolCaller } from '../../lib/tools/tool.ts';
-import type { RoomPart, RoomyCaller } from './call-room.ts';
+import { type RoomPart, type RoomyCaller, smallBytes } from './call-room.ts';
 
 /** The request to an operation of the HTTP API. */
 export interface Asked {
@@ -45,7 +45,9 @@ export interface Operations {
   serve(routes: readonly Route<Caller>[]): void;
 }
 
-/** Operations that tools of all tenants ask for at once. */
+/**
+ * Operations that tools of all tenants ask for at once. A place is taken before memory, and none waits for memory with a place (ADR 0185).
+ */
 const pooled = { size: 16, waiting: 200 };
 
 export function createOperations(clock: Clock): Operations {
@@ -60,8 +62,15 @@ export function createOperations(clock: Clock): Operations {
       if (route === undefined)
         throw new AppError('unavailable', 'the API is about to start; try again', { reason: 'Starting' });
       const part = caller.room.part();
-      const request = { ...requestOf(route, caller, asked), reserve: (bytes: number) => part.reserve(bytes) };
-      const reply = await pool.run({ tenant: caller.tenant }, () => route.handle(request as never));
+      const asking = requestOf(route, caller, asked);
+      using place = await pool.enter({ tenant: caller.tenant });
+      const reserve = (bytes: number): Promise<void> => {
+        // Calls that hold memory wait for places. Memory bounds those that have it, so that they need no place.
+        if (bytes > smallBytes) place.leave();
+        return part.reserve(bytes);
+      };
+      const reply = await route.handle({ ...asking, reserve } as never);
+      place.leave();
       asked.started?.(reply.headers ?? {});
       return valueOf(reply, part, asked.event);
     },

@@ -6,6 +6,7 @@ import { domainProblem } from '../domain-policy.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller } from '../tool.ts';
 import type { ToolRuns } from '../toolbox.ts';
 import { type AnswerRoom, createLargeAnswers, memoryOf } from './answer-room.ts';
+import { countedBytes } from './counted-bytes.ts';
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
 import { fetchPage, type FetchedPage, type PageDeps } from './fetch-page.ts';
 import type { ToMarkdown } from './markdown.ts';
@@ -70,7 +71,7 @@ interface RunDeps extends WebToolsDeps {
 }
 
 const roomFor = ({ room }: RunDeps, { tenant }: ToolCaller, signal: AbortSignal) =>
-  room.of({ tenant, cost: memoryOf(bodyBytes), signal });
+  room.of({ tenant, cost: Math.min(memoryOf(bodyBytes), countedBytes()), signal });
 
 const secondsDefault = 30;
 
