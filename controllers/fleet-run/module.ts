@@ -34,7 +34,7 @@ export const fleetRunModule = defineModule({
     const { kube, clock, logger, events, facts, tenants, readTenant, bus, informers, whileLeading } = context;
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
     const pools = createFleetPools(context);
-    const records: RecordStore = { store: createConfigMapStore(kube), heapTurns: pools.heapTurns };
+    const records: RecordStore = { store: createConfigMapStore(kube), heapBudget: pools.heapBudget };
     const views = viewsOf(context, records, pools);
     const leaving = new Map<string, number>();
     // A process that no longer leads has an outdated view of a run.
@@ -81,7 +81,7 @@ function viewsOf(
     clock,
     newsReader: createNewsReader({ bus, clock, turns }),
     outputs,
-    keepArgs: createKeepArgs({ kube, heapTurns: records.heapTurns, onTheWay }),
+    keepArgs: createKeepArgs({ kube, heapBudget: records.heapBudget, onTheWay }),
     rooms,
     serveRecords: serveOpenRecords(bus),
     wake,

@@ -2,7 +2,7 @@ import { createFairPool } from '../../lib/fair-pool.ts';
 import { watchPools } from '../../lib/process/pool-gauges.ts';
 import type { Services } from '../runtime/module.ts';
 import { createArgumentPool } from './commands/run-arguments.ts';
-import { createHeapTurns } from './heap-turns.ts';
+import { createHeapBudget } from './heap-budget.ts';
 import { fleetRunLimits } from './limits.ts';
 import { HeapRoom } from './view/heap-room.ts';
 
@@ -15,17 +15,17 @@ export function createFleetPools({
 }: Pick<Services, 'clock'> & { readonly metrics: Pick<Services['metrics'], 'registry'> }) {
   const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.longestWaitMs });
   const rooms = new HeapRoom(clock);
-  const heapTurns = createHeapTurns(clock);
+  const heapBudget = createHeapBudget(clock);
   const onTheWay = createArgumentPool(clock);
   const outputs = createFairPool({ size: fleetRunLimits.outputBytes, clock });
   const launches = poolOf(fleetRunLimits.launches);
   const cancels = poolOf(fleetRunLimits.cancels);
   const bytes = {
     ...rooms.pools,
-    'records of fleet runs in turn': heapTurns.pool,
+    'records of fleet runs in turn': heapBudget.pool,
     'output of fleet runs': outputs,
     'arguments on their way': onTheWay,
   };
   watchPools(metrics.registry, { bytes, places: { 'commands of fleet runs': launches, cancellations: cancels } });
-  return { rooms, heapTurns, onTheWay, outputs, launches, cancels };
+  return { rooms, heapBudget, onTheWay, outputs, launches, cancels };
 }

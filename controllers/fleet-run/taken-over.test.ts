@@ -12,7 +12,7 @@ import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { countTurns } from '../../test/support/count-turns.ts';
 import { FleetServer } from '../../test/support/fleet-controller.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
-import { createHeapTurns, partHeapBytes } from './heap-turns.ts';
+import { createHeapBudget, partHeapBytes } from './heap-budget.ts';
 import { storeRecords, storeTargets } from './record/store-records.ts';
 import { sizeInStatus } from './view/heap-bytes.ts';
 import { HeapRoom } from './view/heap-room.ts';
@@ -61,7 +61,7 @@ async function storedRuns(count: number, { hosts, tail }: { readonly hosts: numb
         ...run,
         status: {
           ...status,
-          ...(await storeRecords({ store, heapTurns: createHeapTurns(systemClock) }, run, records)),
+          ...(await storeRecords({ store, heapBudget: createHeapBudget(systemClock) }, run, records)),
         },
       },
       store,
@@ -93,7 +93,7 @@ function takeOver(runs: StoredRuns, { bytes, onRead }: { readonly bytes?: number
     store: { get },
     newsReader: createNewsReader({ bus, clock: systemClock, turns: createTurnGate() }),
     outputs: createFairPool({ size: 1_048_576, clock: systemClock }),
-    heapTurns: createHeapTurns(systemClock, bytes),
+    heapBudget: createHeapBudget(systemClock, bytes),
     keepArgs: () => async (make, task) => task(await make({})),
     rooms: new HeapRoom(systemClock),
     serveRecords: () => undefined,

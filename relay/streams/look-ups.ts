@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { HostStore, StoredHost } from '../hosts/host-store.ts';
 
 /** The turn to look a host up, and to write it. Disposed of when its work is done. */
-interface Turn extends Disposable {
+interface LookUpTurn extends Disposable {
   /** As the server had it after the turn was asked for; undefined where it has not been asked. */
   readonly host: StoredHost | undefined;
 }
@@ -13,7 +13,7 @@ interface Turn extends Disposable {
  */
 export interface LookUps {
   /** First come, first served. `hurry` gives the turn at once. */
-  enter(tenant: string, nodeId: string): { readonly turn: Promise<Turn>; readonly hurry: () => void };
+  enter(tenant: string, nodeId: string): { readonly turn: Promise<LookUpTurn>; readonly hurry: () => void };
 }
 
 interface LookUpDeps {
@@ -30,7 +30,7 @@ const gatherMs = 5_000;
 
 interface Waiter {
   readonly nodeId: string;
-  readonly begin: (turn: Turn) => void;
+  readonly begin: (turn: LookUpTurn) => void;
 }
 
 /** One tenant's. */
@@ -63,7 +63,7 @@ class TenantLookUps implements LookUps {
 
   enter(tenant: string, nodeId: string): ReturnType<LookUps['enter']> {
     const line = this.#lineOf(tenant);
-    const { promise, resolve } = Promise.withResolvers<Turn>();
+    const { promise, resolve } = Promise.withResolvers<LookUpTurn>();
     const waiter: Waiter = { nodeId, begin: resolve };
     line.waiting.add(waiter);
     this.#serve(line);

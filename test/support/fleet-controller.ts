@@ -6,7 +6,7 @@ import { createCommandSender } from '../../controllers/fleet-run/commands/comman
 import { createNewsReader } from '../../controllers/fleet-run/view/news-reader.ts';
 import { abandon } from '../../controllers/fleet-run/deletion.ts';
 import { serveOpenRecords } from '../../controllers/fleet-run/view/serve-records.ts';
-import { createHeapTurns, type HeapTurns } from '../../controllers/fleet-run/heap-turns.ts';
+import { createHeapBudget, type HeapBudget } from '../../controllers/fleet-run/heap-budget.ts';
 import type { CommandSender } from '../../controllers/fleet-run/commands/command.ts';
 import type { NewsWriter } from '../../controllers/fleet-run/drive/stand-in-results.ts';
 import { createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
@@ -172,7 +172,7 @@ interface FleetControllerFacts {
   /** Room for the views of runs; that of another run may fill it. */
   readonly rooms?: HeapRoom;
   /** Turns of what is read for runs. */
-  readonly heapTurns?: HeapTurns;
+  readonly heapBudget?: HeapBudget;
   readonly onTheWay?: FairPool;
   /** Those of another process: its runs and those of this one count together. */
   readonly views?: OpenViews | undefined;
@@ -226,7 +226,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     cancels: poolOf(64),
   };
   const store = createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]);
-  const heapTurns = given.heapTurns ?? createHeapTurns(clock);
+  const heapBudget = given.heapBudget ?? createHeapBudget(clock);
   const onTheWay = given.onTheWay ?? createArgumentPool(clock);
   const rooms = given.rooms ?? new HeapRoom(clock);
   const ownViews = new OpenViews({
@@ -234,8 +234,8 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     store,
     newsReader: createNewsReader({ bus, clock, turns: createTurnGate() }),
     outputs: createFairPool({ size: 16 * 1_048_576, clock }),
-    heapTurns,
-    keepArgs: createKeepArgs({ kube, heapTurns, onTheWay }),
+    heapBudget,
+    keepArgs: createKeepArgs({ kube, heapBudget, onTheWay }),
     rooms,
     serveRecords: serveOpenRecords(bus),
     wake: (key) => controller.queue.add(key),
@@ -265,7 +265,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
       use: async ({ metadata }, task) => task(groups.find((group) => group.metadata.uid === metadata.uid)),
     },
     store,
-    heapTurns,
+    heapBudget,
     fleetCapable: createFleetCapable({ bus }),
     views,
   });

@@ -5,7 +5,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { FleetServer } from '../../../test/support/fleet-controller.ts';
 import { useFleetControllers } from '../../../test/support/fleet-controllers.ts';
 import { hostsNamed, startRelayPeer } from '../../../test/support/relay-peer.ts';
-import { createHeapTurns } from '../heap-turns.ts';
+import { createHeapBudget } from '../heap-budget.ts';
 import { createArgumentPool } from './run-arguments.ts';
 
 const nats = useFleetControllers();
@@ -43,16 +43,16 @@ async function slowRun(policy: Policy, more: Parameters<typeof nats.start>[2] = 
 describe('a tenant whose hosts take no large arguments', { timeout: 60_000 }, () => {
   it('EDGE-RES-21 holds up no other one: a new leader reads its parts, and its large arguments leave', async () => {
     const parts = 8_000_000;
-    const heapTurns = createHeapTurns(systemClock, parts);
+    const heapBudget = createHeapBudget(systemClock, parts);
     const onTheWay = createArgumentPool(systemClock, 1_300_000);
-    const slow = await slowRun({}, { heapTurns, onTheWay, tenantOf: () => 'hostile' });
+    const slow = await slowRun({}, { heapBudget, onTheWay, tenantOf: () => 'hostile' });
     await soon(() => expect(slow.sent.length).toBeGreaterThan(1));
     // As many bytes as there are: it begins when no one holds any.
-    expect(await heapTurns('acme', [{ bytes: parts }], async () => 'read')).toBe('read');
+    expect(await heapBudget('acme', [{ bytes: parts }], async () => 'read')).toBe('read');
     const hosts = hostsNamed(3);
     const peer = await startRelayPeer(nats.connect(), hosts, ok);
     const server = new FleetServer({ args: { x: 'y'.repeat(60_000) } });
-    nats.start(server, hosts, { heapTurns, onTheWay });
+    nats.start(server, hosts, { heapBudget, onTheWay });
     await soon(() => expect(server.status).toMatchObject({ phase: 'Ended', summary: { ok: 3 } }));
     expect(peer.invokes.map(({ command }) => command.args)).toEqual(Array(3).fill(server.run.spec.args));
     expect(slow.peer.invokes).toEqual([]);

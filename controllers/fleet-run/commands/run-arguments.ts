@@ -7,7 +7,7 @@ import { fleetRuns } from '../../../lib/kinds.ts';
 import { findAgain, type KubeClient } from '../../../lib/kube/index.ts';
 import { bytesOf } from '../../../lib/memory-budget/index.ts';
 import { createSharedReads } from '../../../lib/shared-reads.ts';
-import type { HeapTurns } from '../heap-turns.ts';
+import type { HeapBudget } from '../heap-budget.ts';
 import { fleetRunLimits } from '../limits.ts';
 
 export type Args = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export type KeepArgs = (run: FleetRun, tenant: string) => UseArgs;
 interface ArgumentsDeps {
   readonly kube: Pick<KubeClient, 'get'>;
   /** Turns for their values: no tenant's hosts decide how long one takes. */
-  readonly heapTurns: HeapTurns;
+  readonly heapBudget: HeapBudget;
   /** Bytes of what is made of them, until the task is over. */
   readonly onTheWay: FairPool;
 }
@@ -66,7 +66,7 @@ const keptArgs =
     task(await make(JSON.parse(text) as Args));
 
 function largeArgs(
-  { kube, heapTurns, onTheWay }: ArgumentsDeps,
+  { kube, heapBudget, onTheWay }: ArgumentsDeps,
   run: FleetRun,
   { tenant, bytes }: { readonly tenant: string; readonly bytes: number },
 ): UseArgs {
@@ -74,7 +74,7 @@ function largeArgs(
   return async (make, task, signal) => {
     using _room = await onTheWay.enter({ tenant, cost: copiesOnTheWay * bytes, signal });
     const values = [{ bytes: valueBytes * bytes }];
-    return await task(await heapTurns(tenant, values, async () => make(await read('')), signal));
+    return await task(await heapBudget(tenant, values, async () => make(await read('')), signal));
   };
 }
 

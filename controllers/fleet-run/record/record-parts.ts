@@ -4,7 +4,7 @@ import { type NodeRecord, tailOf } from '../../../lib/fleet/node-record.ts';
 import { storeReader } from '../../../lib/fleet/run-record.ts';
 import { type Blob, createBlob } from '../../../lib/output-store/blob.ts';
 import { type BlobOwner, OutputBudgetExceeded, type OutputStore } from '../../../lib/output-store/output-store.ts';
-import type { HeapTurns } from '../heap-turns.ts';
+import type { HeapBudget } from '../heap-budget.ts';
 import { fleetRunLimits } from '../limits.ts';
 
 /** Bytes of the shortest form of an outcome as JSON, at most. */
@@ -26,20 +26,20 @@ type Form = (typeof forms)[number];
 /** A store of records, and turns for the parts of them that are read. */
 export interface RecordStore {
   readonly store: Pick<OutputStore, 'put' | 'get'>;
-  readonly heapTurns: HeapTurns;
+  readonly heapBudget: HeapBudget;
 }
 
 /** The parts of the record of one run, with what they take in the store. */
 export class RecordParts {
   readonly #store: Pick<OutputStore, 'put' | 'get'>;
-  readonly #heapTurns: HeapTurns;
+  readonly #heapBudget: HeapBudget;
   readonly #run: FleetRun;
   #parts: readonly StoredPart[];
   #usedBytes: number;
 
-  constructor({ store, heapTurns }: RecordStore, run: FleetRun) {
+  constructor({ store, heapBudget }: RecordStore, run: FleetRun) {
     this.#store = store;
-    this.#heapTurns = heapTurns;
+    this.#heapBudget = heapBudget;
     this.#run = run;
     this.#parts = run.status?.per_node_ref ?? [];
     this.#usedBytes = run.status?.stored_bytes ?? 0;
@@ -73,7 +73,7 @@ export class RecordParts {
     const tenant = this.#run.metadata.namespace ?? '';
     for (const group of groupsOf(this.#parts)) {
       if (group.length === 1) joined.push(...group);
-      else joined.push(...(await this.#heapTurns(tenant, group, () => this.#joinGroup(group))));
+      else joined.push(...(await this.#heapBudget(tenant, group, () => this.#joinGroup(group))));
     }
     this.#parts = joined;
   }

@@ -8,7 +8,7 @@ import { readPerNode, storeReader } from '../../../lib/fleet/run-record.ts';
 import { createConfigMapStore } from '../../../lib/output-store/config-map-store.ts';
 import type { OutputStore } from '../../../lib/output-store/output-store.ts';
 import { FleetServer } from '../../../test/support/fleet-controller.ts';
-import { createHeapTurns } from '../heap-turns.ts';
+import { createHeapBudget } from '../heap-budget.ts';
 import { fleetRunLimits } from '../limits.ts';
 import { bareRecordBytes } from './record-parts.ts';
 import { recordsDue, storeRecords } from './store-records.ts';
@@ -17,7 +17,7 @@ import { UnstoredRecords } from './unstored-records.ts';
 const storeOf = (budgetBytes: number): OutputStore =>
   createConfigMapStore(new FleetServer({}).kube as unknown as Parameters<typeof createConfigMapStore>[0], budgetBytes);
 
-const heapTurns = createHeapTurns(systemClock);
+const heapBudget = createHeapBudget(systemClock);
 
 /** A run over so many hosts that has stored nothing of them yet. */
 const runOver = (hosts: number): FleetRun => {
@@ -29,7 +29,7 @@ const runOver = (hosts: number): FleetRun => {
 async function stored(store: OutputStore, run: FleetRun, batches: Iterable<readonly NodeRecord[]>): Promise<FleetRun> {
   let now = run;
   for (const batch of batches) {
-    const fields = await storeRecords({ store, heapTurns }, now, batch);
+    const fields = await storeRecords({ store, heapBudget }, now, batch);
     now = { ...now, status: { ...now.status, ...fields } };
   }
   return now;

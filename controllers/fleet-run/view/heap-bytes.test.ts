@@ -10,7 +10,7 @@ import type { FrozenTargets } from '../../../lib/fleet/run-record.ts';
 import { poolOf } from '../../../test/support/fleet-controller.ts';
 import { createArgumentPool, createKeepArgs } from '../commands/run-arguments.ts';
 import { type DriveDeps, drive } from '../drive/drive.ts';
-import { createHeapTurns } from '../heap-turns.ts';
+import { createHeapBudget } from '../heap-budget.ts';
 import { sizeOfTargets, heapBytesOf } from './heap-bytes.ts';
 import { RunView } from './run-view.ts';
 
@@ -52,7 +52,7 @@ const runOf = ({ args, most }: Shape): FleetRun => ({
 const never = (): Promise<never> => new Promise(() => undefined);
 const keepArgs = createKeepArgs({
   kube: { get: never },
-  heapTurns: createHeapTurns(systemClock),
+  heapBudget: createHeapBudget(systemClock),
   onTheWay: createArgumentPool(systemClock),
 });
 const outputs = createFairPool({ size: 1_048_576, clock: systemClock });

@@ -6,7 +6,7 @@ import { FleetServer as Server } from '../../../test/support/fleet-controller.ts
 import { useFleetControllers } from '../../../test/support/fleet-controllers.ts';
 import { hostsNamed, startRelayPeer } from '../../../test/support/relay-peer.ts';
 import { createArgumentPool, createKeepArgs } from '../commands/run-arguments.ts';
-import { createHeapTurns } from '../heap-turns.ts';
+import { createHeapBudget } from '../heap-budget.ts';
 import { storeTargets } from '../record/store-records.ts';
 import { sizeInStatus, sizeOfTargets, heapBytesOf } from './heap-bytes.ts';
 import { HeapRoom } from './heap-room.ts';
@@ -214,7 +214,7 @@ describe('arguments of a fleet run', () => {
     const get = vi.fn<() => Promise<unknown>>(async () => run);
     const keepArgs = createKeepArgs({
       kube: { get: get as never },
-      heapTurns: createHeapTurns(systemClock),
+      heapBudget: createHeapBudget(systemClock),
       onTheWay: createArgumentPool(systemClock),
     });
     const same = async <T>(value: T): Promise<T> => value;

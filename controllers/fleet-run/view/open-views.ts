@@ -6,7 +6,7 @@ import type { FairPool } from '../../../lib/fair-pool.ts';
 import { createLoopTurns } from '../../../lib/loop-turns.ts';
 import type { OutputStore } from '../../../lib/output-store/output-store.ts';
 import type { KeepArgs } from '../commands/run-arguments.ts';
-import type { HeapTurns } from '../heap-turns.ts';
+import type { HeapBudget } from '../heap-budget.ts';
 import { heapBytesOf, type ViewSize } from './heap-bytes.ts';
 import type { HeapRoom } from './heap-room.ts';
 import type { NewsReader } from './news-reader.ts';
@@ -19,7 +19,7 @@ interface OpenViewsDeps {
   /** Bytes of output that all runs keep. */
   readonly outputs: FairPool;
   /** Turns of the parts of records that are read for all runs. */
-  readonly heapTurns: HeapTurns;
+  readonly heapBudget: HeapBudget;
   readonly keepArgs: KeepArgs;
   /** Room for the views of all runs. */
   readonly rooms: HeapRoom;
@@ -86,7 +86,7 @@ export class OpenViews {
   async reopen(run: FleetRun, tenant: string): Promise<RunView> {
     const room = this.roomOf(run.metadata.uid ?? '');
     const read = storeReader(this.#deps.store);
-    const inTurn: PartTurn = (task, part) => this.#deps.heapTurns(tenant, [part], task);
+    const inTurn: PartTurn = (task, part) => this.#deps.heapBudget(tenant, [part], task);
     const targets = await readTargets(read, run, inTurn);
     const records = await readOutcomes(read, run, inTurn);
     return this.open({ run, tenant, targets, records, isNew: false }, room);

@@ -8,7 +8,7 @@ import { fleetRunLimits } from './limits.ts';
  * Reads parts of the records of a tenant's runs in its turn: those that are in memory at one time stay within a budget. The signal ends
  * the wait for the turn.
  */
-export type HeapTurns = <R>(
+export type HeapBudget = <R>(
   tenant: string,
   parts: readonly Pick<StoredPart, 'bytes'>[],
   task: () => Promise<R>,
@@ -22,15 +22,15 @@ const copies = 3;
 export const partHeapBytes = (bytes: number): number => copies * bytes;
 
 /** With the pool of those bytes, for metrics. */
-export function createHeapTurns(
+export function createHeapBudget(
   clock: Clock,
   size: number = bytesOf('records of fleet runs in turn'),
-): HeapTurns & { readonly pool: FairPool } {
+): HeapBudget & { readonly pool: FairPool } {
   // However long those before it take: a reading that gave up would begin anew.
   const pool = createFairPool({ size, clock, waitMs: fleetRunLimits.longestWaitMs });
-  const turns: HeapTurns = (tenant, parts, task, signal) => {
+  const budget: HeapBudget = (tenant, parts, task, signal) => {
     const cost = parts.reduce((sum, { bytes }) => sum + partHeapBytes(bytes), 0);
     return pool.run({ tenant, cost, signal }, task);
   };
-  return Object.assign(turns, { pool });
+  return Object.assign(budget, { pool });
 }
