@@ -19,7 +19,7 @@ import type { ApiDeps } from './api-deps.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from '../lib/identity/index.ts';
-import { createSessions, type SealKey } from '../lib/envelope/index.ts';
+import { createSealSessions, type SealKey } from '../lib/envelope/index.ts';
 import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
 import { createSearches, type Searches } from '../lib/word-search.ts';
@@ -183,7 +183,7 @@ function createWorkers(
     ...deps,
     bus,
     key: deps.sealKey,
-    sessions: createSessions(bus, cluster.tenants),
+    sessions: createSealSessions(bus, cluster.tenants),
   });
   const toolbox = createTools(deps, { ...deps, cluster, operations, bus, registered });
   const leaving = timesOf(deps.config);

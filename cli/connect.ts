@@ -7,7 +7,7 @@ import { CliError } from './exit-codes.ts';
 import type { FilePort } from './files.ts';
 import type { Accounts } from './login/accounts.ts';
 import type { ProviderChoice } from './login/provider.ts';
-import type { Backends, GlobalOptions } from './session.ts';
+import type { Backends, GlobalOptions } from './command-context.ts';
 import type { Terminal } from './terminal.ts';
 
 interface ConnectDeps {

@@ -1,11 +1,11 @@
 import { Command, type OptionValues } from 'commander';
 import { assertGiven } from './assert-given.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { type GlobalOptions, openCommandSession, type CommandSession, type CommandWorld } from './session.ts';
+import { type GlobalOptions, createCommandContext, type CommandContext, type CommandWorld } from './command-context.ts';
 
 /** The action of a command. `args` are its positional arguments; one left out is undefined. */
 export type Run<Options extends OptionValues> = (
-  session: CommandSession,
+  context: CommandContext,
   args: readonly (string | undefined)[],
   options: Options,
 ) => Promise<ExitCode>;
@@ -20,8 +20,8 @@ export function createLaunch(world: CommandWorld, finish: (code: ExitCode) => vo
       const command = values.at(-1);
       if (!(command instanceof Command)) throw new TypeError('commander passes the command last');
       assertGiven(command);
-      const session = openCommandSession(world, command.optsWithGlobals<GlobalOptions>());
-      finish(await run(session, command.args, command.opts<Options>()));
+      const context = createCommandContext(world, command.optsWithGlobals<GlobalOptions>());
+      finish(await run(context, command.args, command.opts<Options>()));
     };
 }
 

@@ -10,7 +10,7 @@ import { createLaunch } from './launch.ts';
 import { createFiles } from './node-files.ts';
 import { createTerminal } from './node-terminal.ts';
 import { createProgram, withChildren } from './program.ts';
-import type { GlobalOptions } from './session.ts';
+import type { GlobalOptions } from './command-context.ts';
 
 const { env, stdin, stdout, stderr } = process;
 const interrupt = new AbortController();

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../lib/kube/index.ts';
-import type { OutputFormat, CommandSession } from './session.ts';
+import type { OutputFormat, CommandContext } from './command-context.ts';
 import { unsafeMarks } from './unsafe-marks.ts';
 
 /** The form of an object in `-o name`: `workflow.windlass.dev/demo`, as kubectl does. */
@@ -15,25 +15,25 @@ function withoutManagedFields<T extends KubeObject>(object: T): T {
 }
 
 /** Prints one object where the user asked for json, yaml or name; false where the command shows its own form. */
-export async function printedObject(session: CommandSession, object: KubeObject): Promise<boolean> {
-  if (session.format === 'name') {
-    session.terminal.out(resourceName(object));
+export async function printedObject(context: CommandContext, object: KubeObject): Promise<boolean> {
+  if (context.format === 'name') {
+    context.terminal.out(resourceName(object));
     return true;
   }
-  return printedValue(session, withoutManagedFields(object));
+  return printedValue(context, withoutManagedFields(object));
 }
 
 /** Prints a list as Kubernetes' `List`; false where the command shows its own form. */
-export async function printedList(session: CommandSession, items: readonly KubeObject[]): Promise<boolean> {
-  if (session.format === 'name') {
-    for (const item of items) session.terminal.out(resourceName(item));
+export async function printedList(context: CommandContext, items: readonly KubeObject[]): Promise<boolean> {
+  if (context.format === 'name') {
+    for (const item of items) context.terminal.out(resourceName(item));
     return true;
   }
-  return printedValue(session, { apiVersion: 'v1', kind: 'List', items: items.map(withoutManagedFields) });
+  return printedValue(context, { apiVersion: 'v1', kind: 'List', items: items.map(withoutManagedFields) });
 }
 
 /** Prints any value where the user asked for json or yaml; false otherwise. */
-export async function printedValue({ format, terminal }: CommandSession, value: unknown): Promise<boolean> {
+export async function printedValue({ format, terminal }: CommandContext, value: unknown): Promise<boolean> {
   if (format !== 'json' && format !== 'yaml') return false;
   terminal.out(await serialised(value, format));
   return true;

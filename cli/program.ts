@@ -25,7 +25,7 @@ import { workflowCommand } from './commands/workflow.ts';
 import { type ExitName, exitCodes, exitMeanings } from './exit-codes.ts';
 import { withOwnWord } from './foreign-words.ts';
 import { examples, type CliLaunch } from './launch.ts';
-import { outputFormats } from './session.ts';
+import { outputFormats } from './command-context.ts';
 
 /** The whole tree of commands. Building it reads nothing and loads nothing heavy. */
 export function createProgram(launch: CliLaunch, name = 'windlass'): Command {

@@ -4,7 +4,7 @@ import { finished } from '../lib/execution/finished.ts';
 import { anExecution } from '../test/builders/execution-builder.ts';
 import { createManualClock } from '../test/support/manual-clock.ts';
 import { waitFor } from './run-to-end.ts';
-import type { CommandSession } from './session.ts';
+import type { CommandContext } from './command-context.ts';
 
 const inReview = (visit: number): WorkflowExecution =>
   anExecution().now({ state: 'review', kind: 'Human', visit }).build();
@@ -12,7 +12,7 @@ const inReview = (visit: number): WorkflowExecution =>
 it('each visit that waits for a decision is reported once, also a second one of the same state', async () => {
   const notes: string[] = [];
   const ended = anExecution().ended('completed', 9).build();
-  const session = {
+  const context = {
     backend: async () => ({
       words: { flags: '' },
       executions: {
@@ -24,8 +24,8 @@ it('each visit that waits for a decision is reported once, also a second one of 
     clock: createManualClock(),
     terminal: { note: (line: string) => void notes.push(line) },
     interrupted: new AbortController().signal,
-  } as unknown as CommandSession;
-  expect(await waitFor(session, inReview(1), { until: finished })).toBe(ended);
+  } as unknown as CommandContext;
+  expect(await waitFor(context, inReview(1), { until: finished })).toBe(ended);
   const hint = "demo-1 waits in 'review': windlass signal demo-1 --response …";
   expect(notes).toEqual([hint, hint]);
 });

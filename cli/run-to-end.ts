@@ -6,25 +6,25 @@ import type { Backend } from './backends/backend.ts';
 import { CliError, type ExitCode, exitCodeOfEnd, exitCodes } from './exit-codes.ts';
 import { printedObject } from './print-object.ts';
 import { newlyWaiting } from './progress.ts';
-import type { CommandSession } from './session.ts';
+import type { CommandContext } from './command-context.ts';
 import { awaitExecution, type Until, watchExecution } from './watch-execution.ts';
 
 /** Shows the execution until it ends, then its output. The exit code is that of its last phase. */
-export async function watchToEnd(session: CommandSession, execution: WorkflowExecution): Promise<ExitCode> {
-  const backend = await session.backend();
-  const end = await watchExecution({ ...session, backend }, execution, session.interrupted);
-  return end === undefined ? interrupted(session, backend, execution) : ended(session, backend, end);
+export async function watchToEnd(context: CommandContext, execution: WorkflowExecution): Promise<ExitCode> {
+  const backend = await context.backend();
+  const end = await watchExecution({ ...context, backend }, execution, context.interrupted);
+  return end === undefined ? interrupted(context, backend, execution) : ended(context, backend, end);
 }
 
 /** Waits for the end in silence except for a decision that a person must make; then prints the output. */
 export async function waitToEnd(
-  session: CommandSession,
+  context: CommandContext,
   execution: WorkflowExecution,
   timeoutMs?: number,
 ): Promise<ExitCode> {
-  const backend = await session.backend();
-  const end = await waitFor(session, execution, { until: finished, timeoutMs });
-  return end === undefined ? interrupted(session, backend, execution) : ended(session, backend, end);
+  const backend = await context.backend();
+  const end = await waitFor(context, execution, { until: finished, timeoutMs });
+  return end === undefined ? interrupted(context, backend, execution) : ended(context, backend, end);
 }
 
 interface WaitBounds {
@@ -35,23 +35,23 @@ interface WaitBounds {
 
 /** The state at which `until` held, or undefined after Ctrl-C. Throws a timeout error with what the state was. */
 export async function waitFor(
-  session: CommandSession,
+  context: CommandContext,
   execution: WorkflowExecution,
   { until, timeoutMs }: WaitBounds,
 ): Promise<WorkflowExecution | undefined> {
-  const backend = await session.backend();
+  const backend = await context.backend();
   const late = new AbortController();
   const over = new AbortController();
   if (timeoutMs !== undefined) {
-    const stop = AbortSignal.any([over.signal, session.interrupted]);
-    void session.clock.sleep(timeoutMs, stop).then(() => stop.aborted || late.abort());
+    const stop = AbortSignal.any([over.signal, context.interrupted]);
+    void context.clock.sleep(timeoutMs, stop).then(() => stop.aborted || late.abort());
   }
   let last: WorkflowExecution | undefined;
   const onChange = (latest: WorkflowExecution) => {
-    tellDecision(session, backend, last, latest);
+    tellDecision(context, backend, last, latest);
     last = latest;
   };
-  const signal = AbortSignal.any([session.interrupted, late.signal]);
+  const signal = AbortSignal.any([context.interrupted, late.signal]);
   try {
     const end = await awaitExecution({ backend }, execution, { until, onChange }, signal);
     if (end === undefined && late.signal.aborted) throw timedOut(backend, last ?? execution);
@@ -63,7 +63,7 @@ export async function waitFor(
 
 /** The hint after Ctrl-C: the execution continues. */
 export function interrupted(
-  { terminal }: CommandSession,
+  { terminal }: CommandContext,
   { words }: Backend,
   { metadata }: WorkflowExecution,
 ): ExitCode {
@@ -74,17 +74,17 @@ export function interrupted(
 }
 
 /** Prints an execution that has ended, in the format asked for, and why where it did not complete. */
-async function ended(session: CommandSession, backend: Backend, end: WorkflowExecution): Promise<ExitCode> {
+async function ended(context: CommandContext, backend: Backend, end: WorkflowExecution): Promise<ExitCode> {
   const { status } = end;
   const phase = status?.phase ?? 'pending';
-  if (!(await printedObject(session, end)) && phase === 'completed') await printOutput(session, end);
+  if (!(await printedObject(context, end)) && phase === 'completed') await printOutput(context, end);
   if (status !== undefined && succeeded(status)) return exitCodes.ok;
-  noteFailure(session, backend, end);
+  noteFailure(context, backend, end);
   return status === undefined ? exitCodes.ok : exitCodeOfEnd(status);
 }
 
 /** Why it did not succeed, and where to look. */
-function noteFailure({ terminal }: CommandSession, { words }: Backend, end: WorkflowExecution): void {
+function noteFailure({ terminal }: CommandContext, { words }: Backend, end: WorkflowExecution): void {
   const { metadata, status } = end;
   const why = [status?.reason, status?.message].filter(Boolean).join(': ') || 'no reason given';
   terminal.note(`error: ${metadata.name} ${status?.phase ?? 'pending'}: ${why}`);
@@ -93,14 +93,14 @@ function noteFailure({ terminal }: CommandSession, { words }: Backend, end: Work
 }
 
 /** `final_output` as JSON on standard output; nothing where the workflow declares none. */
-export async function printOutput(session: CommandSession, execution: WorkflowExecution): Promise<void> {
-  const { executions } = await session.backend();
+export async function printOutput(context: CommandContext, execution: WorkflowExecution): Promise<void> {
+  const { executions } = await context.backend();
   const output = await executions.finalOutput(execution);
-  if (output !== undefined) session.terminal.out(JSON.stringify(output, null, 2));
+  if (output !== undefined) context.terminal.out(JSON.stringify(output, null, 2));
 }
 
 function tellDecision(
-  { terminal }: CommandSession,
+  { terminal }: CommandContext,
   { words }: Backend,
   before: WorkflowExecution | undefined,
   after: WorkflowExecution,

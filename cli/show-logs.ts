@@ -3,9 +3,9 @@ import { finished } from '../lib/execution/finished.ts';
 import { type LogPlace, type LogSource, placeText } from '../lib/execution/log-source.ts';
 import type { LogSink } from '../lib/execution/read-logs.ts';
 import type { LogBackend } from './backends/backend.ts';
-import type { CommandSession } from './session.ts';
+import type { CommandContext } from './command-context.ts';
 
-export interface LogDeps extends Pick<CommandSession, 'terminal' | 'interrupted'> {
+export interface LogDeps extends Pick<CommandContext, 'terminal' | 'interrupted'> {
   readonly logs: LogBackend;
   readonly sink: LogSink;
 }

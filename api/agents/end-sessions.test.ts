@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { annotations } from '../../crds/labels.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createSessions, type SealSession, type Sessions } from '../../lib/envelope/index.ts';
+import { createSealSessions, type SealSession, type SealSessions } from '../../lib/envelope/index.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
@@ -11,7 +11,7 @@ import { toolSessionId } from './registered/tool-sessions.ts';
 
 /** Sessions in real NATS, and a watch that a test plays. */
 let nats: TestBus;
-let sessions: Sessions;
+let sessions: SealSessions;
 let tell: (change: Pick<InformerChange<AgentExecution>, 'before' | 'after'> & { readonly own?: boolean }) => void;
 let stop: AbortController;
 let running: Promise<void>;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   nats = await startTestBus();
   const bus = nats.connect();
   while (bus.problem() !== undefined) await systemClock.sleep(20);
-  sessions = createSessions(bus);
+  sessions = createSealSessions(bus);
 });
 afterAll(() => nats.stop());
 beforeEach(() => {

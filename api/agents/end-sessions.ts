@@ -1,7 +1,7 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { logTenantOf } from '../../lib/conversation/place.ts';
-import type { Sessions } from '../../lib/envelope/index.ts';
+import type { SealSessions } from '../../lib/envelope/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
@@ -11,7 +11,7 @@ import { toolSessionId } from './registered/tool-sessions.ts';
 
 interface EndSessionsDeps {
   readonly executions: Pick<Informer<AgentExecution, never>, 'onChange'>;
-  readonly sessions: Pick<Sessions, 'revoke'>;
+  readonly sessions: Pick<SealSessions, 'revoke'>;
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'debug'>;

@@ -4,10 +4,10 @@ import {
   createEnvelopeProof,
   createProofPool,
   createVouch,
-  createSessions,
+  createSealSessions,
   type SealKey,
   type SessionName,
-  type Sessions,
+  type SealSessions,
 } from '../../lib/envelope/index.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import { withMounts } from '../../lib/agent/slim-agent-execution.ts';
@@ -73,7 +73,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   const definitions = createDefinitions({ kube, clock });
   const feed = createConversationFeed(bus, clock);
   const calls = createCallCounter(bus);
-  const sessions = createSessions(bus, cluster.tenants);
+  const sessions = createSealSessions(bus, cluster.tenants);
   const parts = { bus, clock, logger, newId, sessions };
   const admission = createSignedAdmission(parts);
   const drivers = createDrivers({
@@ -109,7 +109,7 @@ export function createAgents(deps: AgentsDeps): Agents {
 
 interface Signed {
   readonly key: SealKey;
-  readonly sessions: Sessions;
+  readonly sessions: SealSessions;
   readonly definitions: Definitions;
 }
 

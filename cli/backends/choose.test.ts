@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GlobalOptions } from '../session.ts';
+import type { GlobalOptions } from '../command-context.ts';
 import { type BackendChoice, chooseBackend, flagsOf } from './choose.ts';
 
 const server = 'https://w.example';

@@ -1,7 +1,7 @@
 import type { Environment } from '../../lib/config.ts';
 import { withoutTrailingSlashes } from '../../lib/trailing-slashes.ts';
 import { CliError } from '../exit-codes.ts';
-import type { GlobalOptions } from '../session.ts';
+import type { GlobalOptions } from '../command-context.ts';
 
 /** The backend of a command: Kubernetes itself, or the API at an address. */
 export type BackendChoice = { readonly kind: 'kubernetes' } | { readonly kind: 'http'; readonly server: string };

@@ -3,7 +3,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { after, anExecution } from '../../test/builders/execution-builder.ts';
 import { explainError } from '../explain-error.ts';
 import { createLaunch } from '../launch.ts';
-import type { CommandWorld } from '../session.ts';
+import type { CommandWorld } from '../command-context.ts';
 import { rerunCommand, retryCommand } from './again.ts';
 
 const input_schema = { type: 'object', properties: { dry_run: { type: 'boolean' } } };

@@ -8,7 +8,7 @@ import { assertInput } from '../input-problems.ts';
 import { examples, type CliLaunch, type Run, repeatable } from '../launch.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
 import { waitToEnd, watchToEnd } from '../run-to-end.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 import { type Column, tableLines } from '../table.ts';
 import { started } from './run.ts';
 
@@ -63,21 +63,21 @@ function againCommand(name: string, summary: string): Command {
     .option('--timeout <duration>', 'with --wait: give up waiting after this time');
 }
 
-const rerun: Run<AgainOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
-  const backend = await session.backend();
-  return again(session, options, async () => {
+const rerun: Run<AgainOptions> = async (context, [name = ''], options): Promise<ExitCode> => {
+  const backend = await context.backend();
+  return again(context, options, async () => {
     const origin = await backend.executions.read(name);
-    const input = await readInput(session.files, options, origin.spec.input);
+    const input = await readInput(context.files, options, origin.spec.input);
     if (input !== undefined) await assertFits(backend, origin, input);
     return { origin, request: { input } };
   });
 };
 
-const retry: Run<AgainOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
+const retry: Run<AgainOptions> = async (context, [name = ''], options): Promise<ExitCode> => {
   const { from, input, inputFile } = options;
   if (input !== undefined || inputFile !== undefined) throw inputOfRetry();
-  const { executions, words } = await session.backend();
-  return again(session, options, async () => {
+  const { executions, words } = await context.backend();
+  return again(context, options, async () => {
     const origin = await executions.read(name);
     if (from === undefined) throw stateIsMissing(origin, words.flags);
     return { origin, request: { from } };
@@ -89,17 +89,17 @@ interface Wish {
   readonly request: AgainRequest;
 }
 
-async function again(session: CommandSession, options: AgainOptions, wished: () => Promise<Wish>): Promise<ExitCode> {
+async function again(context: CommandContext, options: AgainOptions, wished: () => Promise<Wish>): Promise<ExitCode> {
   const { name, wait, watch, timeout } = options;
   if (wait && watch) throw new CliError('usage', '--wait and --watch exclude each other', 'Keep one of them.');
   if (timeout !== undefined && !wait) throw new CliError('usage', '--timeout bounds --wait', 'Add --wait.');
   const timeoutMs = timeout === undefined ? undefined : parseTimeout(timeout);
-  const { executions } = await session.backend();
+  const { executions } = await context.backend();
   const { origin, request } = await wished();
   const created = await executions.again(origin, { ...request, name });
-  if (!wait && !watch) return started(session, created);
-  session.terminal.note(`execution ${created.metadata.name} started`);
-  return watch ? watchToEnd(session, created) : waitToEnd(session, created, timeoutMs);
+  if (!wait && !watch) return started(context, created);
+  context.terminal.note(`execution ${created.metadata.name} started`);
+  return watch ? watchToEnd(context, created) : waitToEnd(context, created, timeoutMs);
 }
 
 /** One that has not begun is left to the backend, which refuses it. */

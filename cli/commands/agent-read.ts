@@ -54,49 +54,49 @@ const columns: readonly Column<AgentRow>[] = [
   { heading: 'READY', cell: ({ ready }) => ready },
 ];
 
-const list: Run<object> = async (session): Promise<ExitCode> => {
-  const { agents, words, kind } = await session.backend();
+const list: Run<object> = async (context): Promise<ExitCode> => {
+  const { agents, words, kind } = await context.backend();
   const rows = await agents.list();
   const objects = rows.map(({ object }) => object);
-  if (await printedList(session, objects)) return ok;
+  if (await printedList(context, objects)) return ok;
   if (rows.length === 0) {
-    session.terminal.note(`no agents ${words.place}; register one: windlass agent register FILE`);
+    context.terminal.note(`no agents ${words.place}; register one: windlass agent register FILE`);
     return ok;
   }
   // The list of the API has names and ids alone.
   const shown = kind === 'http' ? columns.slice(0, 3) : columns;
-  for (const line of tableLines(shown, rows, session.format === 'wide')) session.terminal.out(line);
+  for (const line of tableLines(shown, rows, context.format === 'wide')) context.terminal.out(line);
   return ok;
 };
 
-const get: Run<{ readonly version?: string }> = async (session, [name = ''], { version }): Promise<ExitCode> => {
-  const { agents } = await session.backend();
+const get: Run<{ readonly version?: string }> = async (context, [name = ''], { version }): Promise<ExitCode> => {
+  const { agents } = await context.backend();
   const agent = await agents.read(name, version);
-  if (await printedObject(session, agent)) return ok;
+  if (await printedObject(context, agent)) return ok;
   const { toAgentManifest } = await import('../../lib/manifest/convert-agent.ts');
-  session.terminal.out(await serialised(toAgentManifest(agent), 'yaml'));
+  context.terminal.out(await serialised(toAgentManifest(agent), 'yaml'));
   return ok;
 };
 
-const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const { agents } = await session.backend();
+const versions: Run<object> = async (context, [name = '']): Promise<ExitCode> => {
+  const { agents } = await context.backend();
   const rows = await agents.versions(name);
   const values = rows.map(({ registeredAt: registered_at, ...row }) => ({ ...row, registered_at }));
-  if (await printedValue(session, values)) return ok;
-  const now = session.clock.now();
+  if (await printedValue(context, values)) return ok;
+  const now = context.clock.now();
   const shown: Column<VersionRow>[] = [
     { heading: 'VERSION', cell: (row) => row.version },
     { heading: 'CURRENT', cell: (row) => (row.current ? 'yes' : 'no') },
     { heading: 'AGE', cell: (row) => formatAge(row.registeredAt, now) },
   ];
-  for (const line of tableLines(shown, rows, session.format === 'wide')) session.terminal.out(line);
+  for (const line of tableLines(shown, rows, context.format === 'wide')) context.terminal.out(line);
   return ok;
 };
 
-const remove: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const { agents } = await session.backend();
+const remove: Run<object> = async (context, [name = '']): Promise<ExitCode> => {
+  const { agents } = await context.backend();
   const deleted = await agents.delete(name);
-  if (await printedValue(session, { agent: deleted, deleted: true })) return ok;
-  session.terminal.out(session.format === 'name' ? deleted : `agent ${deleted} deleted`);
+  if (await printedValue(context, { agent: deleted, deleted: true })) return ok;
+  context.terminal.out(context.format === 'name' ? deleted : `agent ${deleted} deleted`);
   return ok;
 };

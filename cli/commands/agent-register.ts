@@ -8,7 +8,7 @@ import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { problemLine } from '../manifest-files.ts';
 import { noteWarnings } from '../note-warnings.ts';
 import { printedList } from '../print-object.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 
 /** One agent of a file, or what keeps it from being one. */
 interface FileAgent extends ReadAgent {
@@ -49,41 +49,41 @@ export function agentRegisterCommand(launch: CliLaunch): Command {
     .action(launch(register));
 }
 
-const validate: Run<object> = async (session, paths): Promise<ExitCode> => {
-  const found = await readAgentFiles(session, paths);
-  const agents = usable(session, found);
+const validate: Run<object> = async (context, paths): Promise<ExitCode> => {
+  const found = await readAgentFiles(context, paths);
+  const agents = usable(context, found);
   for (const { file, form, agent } of found) {
     if (agent === undefined) continue;
     const { metadata, spec } = agent;
-    session.terminal.out(`${file}: agent ${metadata.name} ${spec.version} is valid (${formNotes[form]})`);
+    context.terminal.out(`${file}: agent ${metadata.name} ${spec.version} is valid (${formNotes[form]})`);
   }
   return agents === undefined ? exitCodes.failed : ok;
 };
 
 const register: Run<RegisterOptions> = async (
-  session,
+  context,
   paths,
   { scope = 'tenant', force = false },
 ): Promise<ExitCode> => {
-  const agents = usable(session, await readAgentFiles(session, paths));
+  const agents = usable(context, await readAgentFiles(context, paths));
   if (agents === undefined) return exitCodes.failed;
-  const backend = await session.backend();
+  const backend = await context.backend();
   const written: Agent[] = [];
   for (const agent of agents) {
     const { result, agent: object, where, warnings } = await backend.agents.register(agent, { scope, force });
-    noteWarnings(session.terminal, `agent ${object.metadata.name}`, warnings);
-    if (session.format === undefined || session.format === 'wide') {
-      session.terminal.out(`agent ${object.metadata.name} ${object.spec.version} ${result} ${where}`);
+    noteWarnings(context.terminal, `agent ${object.metadata.name}`, warnings);
+    if (context.format === undefined || context.format === 'wide') {
+      context.terminal.out(`agent ${object.metadata.name} ${object.spec.version} ${result} ${where}`);
     }
     written.push(object);
   }
-  await printedList(session, written);
+  await printedList(context, written);
   return ok;
 };
 
 /** The agents, or undefined where something is wrong with one. Every problem is printed on standard error. */
 function usable(
-  { terminal }: Pick<CommandSession, 'terminal'>,
+  { terminal }: Pick<CommandContext, 'terminal'>,
   found: readonly FileAgent[],
 ): readonly Agent[] | undefined {
   const errors = found.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
@@ -100,7 +100,7 @@ const mentionsAgent = (text: string): boolean =>
 
 /** Every agent of the files and directories named. A file of a directory that holds none is passed over, with a note. */
 async function readAgentFiles(
-  { files, terminal }: Pick<CommandSession, 'files' | 'terminal'>,
+  { files, terminal }: Pick<CommandContext, 'files' | 'terminal'>,
   paths: readonly (string | undefined)[],
 ): Promise<FileAgent[]> {
   const { readAgents } = await import('../../lib/manifest/read-agents.ts');

@@ -16,19 +16,19 @@ export function approvalsCommand(launch: CliLaunch): Command {
     .action(launch(approvals));
 }
 
-const approvals: Run<object> = async (session): Promise<ExitCode> => {
-  const { executions, calls, words } = await session.backend();
+const approvals: Run<object> = async (context): Promise<ExitCode> => {
+  const { executions, calls, words } = await context.backend();
   const asked = await Promise.all([executions.questions(), calls.questions()]);
   const questions = asked.flat().toSorted((a, b) => (a.since < b.since ? -1 : 1));
-  if (await printedValue(session, questions)) return ok;
-  if (session.format === 'name') {
-    for (const { execution } of questions) session.terminal.out(execution);
+  if (await printedValue(context, questions)) return ok;
+  if (context.format === 'name') {
+    for (const { execution } of questions) context.terminal.out(execution);
     return ok;
   }
-  if (questions.length === 0) session.terminal.note(`nothing waits for a decision ${words.place}`);
-  const columns = columnsAt(session.clock.now());
-  const lines = questions.length === 0 ? [] : tableLines(columns, questions, session.format === 'wide');
-  for (const line of lines) session.terminal.out(line);
+  if (questions.length === 0) context.terminal.note(`nothing waits for a decision ${words.place}`);
+  const columns = columnsAt(context.clock.now());
+  const lines = questions.length === 0 ? [] : tableLines(columns, questions, context.format === 'wide');
+  for (const line of lines) context.terminal.out(line);
   return ok;
 };
 

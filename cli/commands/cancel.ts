@@ -20,11 +20,11 @@ export function cancelCommand(launch: CliLaunch): Command {
     .action(launch(cancel));
 }
 
-const cancel: Run<CancelOptions> = async (session, [name = ''], { reason }): Promise<ExitCode> => {
-  const { executions } = await session.backend();
+const cancel: Run<CancelOptions> = async (context, [name = ''], { reason }): Promise<ExitCode> => {
+  const { executions } = await context.backend();
   const { execution, earlier } = await executions.cancel(await executions.read(name), reason);
-  if (await printedObject(session, execution)) return ok;
+  if (await printedObject(context, execution)) return ok;
   const by = earlier ? ` was already cancelled by ${earlier.by} at ${earlier.at}` : ' cancelled';
-  session.terminal.out(`${execution.metadata.name}${by}`);
+  context.terminal.out(`${execution.metadata.name}${by}`);
   return ok;
 };

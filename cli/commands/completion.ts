@@ -5,7 +5,7 @@ import { type Completion, complete } from '../complete.ts';
 import { completionScripts, type Shell, shells } from '../completion-scripts.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
-import type { GlobalOptions, CommandSession } from '../session.ts';
+import type { GlobalOptions, CommandContext } from '../command-context.ts';
 
 export function completionCommand(launch: CliLaunch): Command {
   return new Command('completion')
@@ -28,10 +28,10 @@ export function completionCommand(launch: CliLaunch): Command {
  */
 export function completeCommand(launch: CliLaunch): Command {
   const command = new Command('__complete').argument('[words...]').allowUnknownOption().helpOption(false);
-  const run: Run<object> = async (session, words) => {
+  const run: Run<object> = async (context, words) => {
     const program = root(command);
     const typed = words.map((word) => word ?? '');
-    await print(session, complete(program, typed), typed.at(-1) ?? '');
+    await print(context, complete(program, typed), typed.at(-1) ?? '');
     return ok;
   };
   return command.action(launch(run));
@@ -46,16 +46,16 @@ function root(command: Command): Command {
   return command.parent ? root(command.parent) : command;
 }
 
-async function print(session: CommandSession, found: Completion, typed: string): Promise<void> {
-  const names = found.names === undefined ? [] : await namesOf(session, found.names, found);
+async function print(context: CommandContext, found: Completion, typed: string): Promise<void> {
+  const names = found.names === undefined ? [] : await namesOf(context, found.names, found);
   const fitting = [...new Set([...found.words, ...names])].filter((word) => word.startsWith(typed));
-  for (const word of fitting) session.terminal.out(word);
-  if (found.files) session.terminal.out(':files');
+  for (const word of fitting) context.terminal.out(word);
+  if (found.files) context.terminal.out(':files');
 }
 
 type Names = NonNullable<Completion['names']>;
 type Look = (
-  session: CommandSession,
+  context: CommandContext,
   options: GlobalOptions,
   before: readonly string[],
 ) => Promise<readonly (string | undefined)[]>;
@@ -89,9 +89,9 @@ const look: Readonly<Record<Names, Look>> = {
 };
 
 /** Never an error: a shell that completes must not print one. */
-async function namesOf(session: CommandSession, names: Names, { before, values }: Completion): Promise<string[]> {
+async function namesOf(context: CommandContext, names: Names, { before, values }: Completion): Promise<string[]> {
   try {
-    const found = await look[names](session, values, before);
+    const found = await look[names](context, values, before);
     return found.filter((name) => name !== undefined);
   } catch {
     return [];

@@ -31,20 +31,20 @@ export function convertCommand(launch: CliLaunch): Command {
     .action(launch(convert));
 }
 
-const convert: Run<ConvertOptions> = async (session, paths, { to }): Promise<ExitCode> => {
-  const found = await readWorkflowFiles(session, paths);
+const convert: Run<ConvertOptions> = async (context, paths, { to }): Promise<ExitCode> => {
+  const found = await readWorkflowFiles(context, paths);
   const usable = found.filter(isUsable);
   if (usable.length < found.length) {
-    noteProblems(session, found);
+    noteProblems(context, found);
     return exitCodes.failed;
   }
   const { toManifest } = await import('../../lib/manifest/index.ts');
   const converted = usable.map(({ form, workflow }) =>
     formOf(form, to) === 'manifest' ? toManifest(workflow) : workflow,
   );
-  const format = session.format === 'json' ? 'json' : 'yaml';
+  const format = context.format === 'json' ? 'json' : 'yaml';
   const texts = await Promise.all(converted.map((each) => serialised(each, format)));
-  session.terminal.out(texts.join(format === 'json' ? '\n' : '\n---\n'));
+  context.terminal.out(texts.join(format === 'json' ? '\n' : '\n---\n'));
   return ok;
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../exit-codes.ts';
 import { createLaunch } from '../launch.ts';
-import type { CommandWorld } from '../session.ts';
+import type { CommandWorld } from '../command-context.ts';
 import { approvalsCommand } from './approvals.ts';
 import { approveCommand, rejectCommand, signalCommand } from './decide.ts';
 

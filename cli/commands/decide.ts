@@ -3,7 +3,7 @@ import type { AskingAgent, CallBackend } from '../backends/backend.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue, resourceName } from '../print-object.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 
 interface DecideOptions {
   readonly state?: string;
@@ -55,19 +55,19 @@ function decisionCommand(name: string, summary: string): Command {
     .option('--state <state>', 'only if this state is the one that waits');
 }
 
-const approve: Run<DecideOptions> = (session, [name = ''], options) =>
-  decide(session, name, { ...options, response: 'approved' });
+const approve: Run<DecideOptions> = (context, [name = ''], options) =>
+  decide(context, name, { ...options, response: 'approved' });
 
-const reject: Run<DecideOptions> = (session, [name = ''], { reason = '', ...options }) => {
+const reject: Run<DecideOptions> = (context, [name = ''], { reason = '', ...options }) => {
   if (reason.trim() === '') throw empty('--reason', "Say why: --reason 'the tests fail'.");
-  return decide(session, name, { ...options, response: 'rejected', feedback: reason });
+  return decide(context, name, { ...options, response: 'rejected', feedback: reason });
 };
 
-const signal: Run<DecideOptions> = async (session, [name = ''], options) => {
+const signal: Run<DecideOptions> = async (context, [name = ''], options) => {
   const { response: given } = options;
-  const response = given === '-' ? (await session.files.read('-')).replace(/\r?\n$/, '') : given;
+  const response = given === '-' ? (await context.files.read('-')).replace(/\r?\n$/, '') : given;
   if (response === '') throw empty('--response', 'There is only one answer to a state: say which.');
-  return decide(session, name, { ...options, response });
+  return decide(context, name, { ...options, response });
 };
 
 /** Mostly a variable that a script did not set; a decision cannot be taken back. */
@@ -75,15 +75,15 @@ function empty(option: string, hint: string): CliError {
   return new CliError('usage', `${option} is empty`, hint);
 }
 
-async function decide(session: CommandSession, name: string, options: DecideOptions): Promise<ExitCode> {
-  const { executions, calls } = await session.backend();
+async function decide(context: CommandContext, name: string, options: DecideOptions): Promise<ExitCode> {
+  const { executions, calls } = await context.backend();
   const execution = await executions.read(name).catch((error: unknown) => orAgent(calls, name, options, error));
-  if ('uid' in execution) return decideCall(session, calls, execution, options);
+  if ('uid' in execution) return decideCall(context, calls, execution, options);
   const { response = '', feedback, state } = options;
   const written = await executions.answer(execution, { response, feedback, state });
-  const { terminal } = session;
-  if (session.format === 'name') terminal.out(resourceName(execution));
-  if (session.format === 'name' || (await printedValue(session, { execution: execution.metadata.name, ...written }))) {
+  const { terminal } = context;
+  if (context.format === 'name') terminal.out(resourceName(execution));
+  if (context.format === 'name' || (await printedValue(context, { execution: execution.metadata.name, ...written }))) {
     return ok;
   }
   terminal.out(`${execution.metadata.name}: '${written.state}' answered ${written.response} as ${written.by}`);
@@ -104,7 +104,7 @@ async function orAgent(
 }
 
 async function decideCall(
-  session: CommandSession,
+  context: CommandContext,
   calls: CallBackend,
   agent: AskingAgent,
   { response, feedback }: DecideOptions,
@@ -116,9 +116,9 @@ async function decideCall(
       'Use windlass approve or reject.',
     );
   const written = await calls.answer(agent, { response, feedback });
-  const { terminal, format } = session;
+  const { terminal, format } = context;
   if (format === 'name') terminal.out(`agentexecution/${agent.name}`);
-  else if (!(await printedValue(session, { execution: agent.name, response, by: written.by })))
+  else if (!(await printedValue(context, { execution: agent.name, response, by: written.by })))
     terminal.out(`${agent.name}: the tool call is ${response} as ${written.by}`);
   return ok;
 }

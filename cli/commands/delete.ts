@@ -12,12 +12,12 @@ export function deleteCommand(launch: CliLaunch): Command {
 }
 
 /** Every name is looked up before anything is deleted: a typing error deletes nothing. */
-const remove: Run<object> = async (session, names): Promise<ExitCode> => {
-  const { executions } = await session.backend();
+const remove: Run<object> = async (context, names): Promise<ExitCode> => {
+  const { executions } = await context.backend();
   const found = await Promise.all(names.map((name = '') => executions.read(name)));
   for (const execution of found) {
     await executions.delete(execution);
-    session.terminal.out(`execution ${execution.metadata.name} deleted`);
+    context.terminal.out(`execution ${execution.metadata.name} deleted`);
   }
   return ok;
 };

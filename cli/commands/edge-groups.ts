@@ -67,13 +67,13 @@ function deleteCommand(launch: CliLaunch): Command {
     .action(launch(remove));
 }
 
-const list: Run<object> = async (session): Promise<ExitCode> => {
-  const backend = await session.backend();
+const list: Run<object> = async (context): Promise<ExitCode> => {
+  const backend = await context.backend();
   const items = await groupsOf(backend.edge());
-  if (await printedValue(session, items)) return ok;
-  if (session.format === 'name') for (const { id } of items) session.terminal.out(id);
-  else if (items.length === 0) session.terminal.note(`no groups ${backend.words.place}`);
-  else for (const line of tableLines(columnsAt(session.clock.now()), items)) session.terminal.out(line);
+  if (await printedValue(context, items)) return ok;
+  if (context.format === 'name') for (const { id } of items) context.terminal.out(id);
+  else if (items.length === 0) context.terminal.note(`no groups ${backend.words.place}`);
+  else for (const line of tableLines(columnsAt(context.clock.now()), items)) context.terminal.out(line);
   return ok;
 };
 
@@ -86,28 +86,28 @@ const columnsAt = (now: number): Column<EdgeGroupRow>[] => [
   { heading: 'ID', cell: ({ id }) => id },
 ];
 
-const get: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const edge = (await session.backend()).edge();
+const get: Run<object> = async (context, [name = '']): Promise<ExitCode> => {
+  const edge = (await context.backend()).edge();
   const group = await edge.readEdgeGroup({ id: await groupIdOf(edge, name) });
-  if (session.format === 'name') session.terminal.out(group.id);
-  else if (!(await printedValue(session, group))) session.terminal.out(await serialised(group, 'yaml'));
+  if (context.format === 'name') context.terminal.out(group.id);
+  else if (!(await printedValue(context, group))) context.terminal.out(await serialised(group, 'yaml'));
   return ok;
 };
 
-const create: Run<CreateOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
+const create: Run<CreateOptions> = async (context, [name = ''], options): Promise<ExitCode> => {
   const { pin = [] } = options;
   const selector = chosenSelector(options);
   if (selector === null && pin.length === 0) {
     const hint = 'Give --all, --os, --tag, --label, --has-tool or --pin.';
     throw new CliError('usage', 'nothing says which hosts belong to the group', hint);
   }
-  const edge = (await session.backend()).edge();
+  const edge = (await context.backend()).edge();
   const pinned: string[] = [];
   for (const host of pin) pinned.push(await hostIdOf(edge, host));
   const group = await edge.createEdgeGroup({ body: { name, selector, pinned_members: pinned } });
-  if (await printedValue(session, group)) return ok;
+  if (await printedValue(context, group)) return ok;
   const count = group.resolved_members.length;
-  session.terminal.out(session.format === 'name' ? group.id : `group ${name} (${group.id}) has ${hosts(count)}`);
+  context.terminal.out(context.format === 'name' ? group.id : `group ${name} (${group.id}) has ${hosts(count)}`);
   return ok;
 };
 
@@ -122,11 +122,11 @@ function chosenSelector({ all, ...options }: CreateOptions): Selector | null {
 
 const hosts = (count: number): string => `${count} host${count === 1 ? '' : 's'}`;
 
-const remove: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const edge = (await session.backend()).edge();
+const remove: Run<object> = async (context, [name = '']): Promise<ExitCode> => {
+  const edge = (await context.backend()).edge();
   const id = await groupIdOf(edge, name);
   await edge.deleteEdgeGroup({ id });
-  if (await printedValue(session, { id, deleted: true })) return ok;
-  session.terminal.out(session.format === 'name' ? id : `group ${name} deleted`);
+  if (await printedValue(context, { id, deleted: true })) return ok;
+  context.terminal.out(context.format === 'name' ? id : `group ${name} deleted`);
   return ok;
 };

@@ -39,13 +39,13 @@ export function shutdownCommand(launch: CliLaunch): Command {
     .action(launch(shutdown));
 }
 
-const drain: Run<{ readonly undo?: boolean }> = async (session, [name = ''], { undo = false }): Promise<ExitCode> => {
-  const edge = (await session.backend()).edge();
+const drain: Run<{ readonly undo?: boolean }> = async (context, [name = ''], { undo = false }): Promise<ExitCode> => {
+  const edge = (await context.backend()).edge();
   const id = await hostIdOf(edge, name);
   const host = await (undo ? edge.resumeEdgeHost({ id }) : edge.drainEdgeHost({ id }));
-  if (await printedValue(session, host)) return ok;
+  if (await printedValue(context, host)) return ok;
   const done = undo ? `host ${host.name} is a target again` : `host ${host.name} drains`;
-  session.terminal.out(session.format === 'name' ? id : done);
+  context.terminal.out(context.format === 'name' ? id : done);
   return ok;
 };
 
@@ -54,14 +54,14 @@ interface PushOptions {
   readonly versionName?: string;
 }
 
-const pushConfig: Run<PushOptions> = async (session, [name = ''], { file, versionName }): Promise<ExitCode> => {
-  const config = (await readInput(session.files, { inputFile: file })) ?? {};
-  const edge = (await session.backend()).edge();
+const pushConfig: Run<PushOptions> = async (context, [name = ''], { file, versionName }): Promise<ExitCode> => {
+  const config = (await readInput(context.files, { inputFile: file })) ?? {};
+  const edge = (await context.backend()).edge();
   const id = await hostIdOf(edge, name);
   const named = versionName === undefined ? {} : { version: versionName };
   const pushed = await edge.pushEdgeConfig({ id, body: { config, ...named } });
-  if (await printedValue(session, { node_id: id, ...pushed })) return ok;
-  session.terminal.out(session.format === 'name' ? id : `host ${name} was sent configuration ${pushed.version}`);
+  if (await printedValue(context, { node_id: id, ...pushed })) return ok;
+  context.terminal.out(context.format === 'name' ? id : `host ${name} was sent configuration ${pushed.version}`);
   return ok;
 };
 
@@ -70,14 +70,14 @@ interface ShutdownOptions {
   readonly yes?: boolean;
 }
 
-const shutdown: Run<ShutdownOptions> = async (session, [name = ''], { grace, yes }): Promise<ExitCode> => {
+const shutdown: Run<ShutdownOptions> = async (context, [name = ''], { grace, yes }): Promise<ExitCode> => {
   if (yes !== true) throw new CliError('usage', `shutting ${name} down ends its daemon`, 'Add --yes to do it.');
   const body = graceOf(grace);
-  const edge = (await session.backend()).edge();
+  const edge = (await context.backend()).edge();
   const id = await hostIdOf(edge, name);
   await edge.shutDownEdgeHost({ id, body });
-  if (await printedValue(session, { node_id: id, shut_down: true })) return ok;
-  session.terminal.out(session.format === 'name' ? id : `host ${name} shuts down`);
+  if (await printedValue(context, { node_id: id, shut_down: true })) return ok;
+  context.terminal.out(context.format === 'name' ? id : `host ${name} shuts down`);
   return ok;
 };
 

@@ -6,7 +6,7 @@ import { type EdgeHostRow, hostIdOf, hostsOf } from '../edge/names.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, repeatable, type Run } from '../launch.ts';
 import { printedValue, serialised } from '../print-object.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 import { type Column, tableLines } from '../table.ts';
 import { drainCommand, pushConfigCommand, shutdownCommand } from './edge-host-orders.ts';
 
@@ -78,20 +78,20 @@ function revokeCommand(launch: CliLaunch): Command {
     .action(launch(revoke));
 }
 
-const list: Run<ListOptions> = async (session, _, { tag, label, connected }): Promise<ExitCode> => {
-  const backend = await session.backend();
+const list: Run<ListOptions> = async (context, _, { tag, label, connected }): Promise<ExitCode> => {
+  const backend = await context.backend();
   const rows = await hostsOf(backend.edge(), { tag, label, connected });
-  if (await printedValue(session, rows)) return ok;
-  if (session.format === 'name') {
-    for (const { node_id: id } of rows) session.terminal.out(id);
+  if (await printedValue(context, rows)) return ok;
+  if (context.format === 'name') {
+    for (const { node_id: id } of rows) context.terminal.out(id);
     return ok;
   }
-  if (rows.length === 0) session.terminal.note(`no hosts ${backend.words.place}; enroll one: windlass edge token`);
-  else for (const line of hostLines(session, rows)) session.terminal.out(line);
+  if (rows.length === 0) context.terminal.note(`no hosts ${backend.words.place}; enroll one: windlass edge token`);
+  else for (const line of hostLines(context, rows)) context.terminal.out(line);
   return ok;
 };
 
-function hostLines({ clock, format }: CommandSession, rows: readonly EdgeHostRow[]): string[] {
+function hostLines({ clock, format }: CommandContext, rows: readonly EdgeHostRow[]): string[] {
   return tableLines(columnsAt(clock.now()), rows, format === 'wide');
 }
 
@@ -116,25 +116,25 @@ const pairs = (labels: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
-const get: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const edge = (await session.backend()).edge();
+const get: Run<object> = async (context, [name = '']): Promise<ExitCode> => {
+  const edge = (await context.backend()).edge();
   const host = await edge.readEdgeHost({ id: await hostIdOf(edge, name) });
-  if (session.format === 'name') session.terminal.out(host.node_id);
-  else if (!(await printedValue(session, host))) session.terminal.out(await serialised(host, 'yaml'));
+  if (context.format === 'name') context.terminal.out(host.node_id);
+  else if (!(await printedValue(context, host))) context.terminal.out(await serialised(host, 'yaml'));
   return ok;
 };
 
-const set: Run<ChangeOptions> = async (session, [host = ''], options): Promise<ExitCode> => {
+const set: Run<ChangeOptions> = async (context, [host = ''], options): Promise<ExitCode> => {
   const { rename, addTag, removeTag } = options;
   if (rename === undefined && addTag === undefined && removeTag === undefined) {
     throw new CliError('usage', 'nothing is to be changed', 'Give --rename, --add-tag or --remove-tag.');
   }
-  const edge = (await session.backend()).edge();
+  const edge = (await context.backend()).edge();
   const changed = await changedHost(edge, await hostIdOf(edge, host), options);
-  if (await printedValue(session, changed)) return ok;
+  if (await printedValue(context, changed)) return ok;
   const { node_id: id, name, tags } = changed;
-  session.terminal.out(
-    session.format === 'name' ? id : `host ${name} has ${tags.length === 0 ? 'no tags' : `tags ${tags.join(',')}`}`,
+  context.terminal.out(
+    context.format === 'name' ? id : `host ${name} has ${tags.length === 0 ? 'no tags' : `tags ${tags.join(',')}`}`,
   );
   return ok;
 };
@@ -146,14 +146,14 @@ async function changedHost(edge: EdgeBackend, id: string, options: ChangeOptions
   return edge.tagEdgeHost({ id, body: { add, remove } });
 }
 
-const revoke: Run<{ readonly yes?: boolean }> = async (session, [name = ''], { yes }): Promise<ExitCode> => {
+const revoke: Run<{ readonly yes?: boolean }> = async (context, [name = ''], { yes }): Promise<ExitCode> => {
   if (yes !== true) {
     throw new CliError('usage', `revoking ${name} cannot be undone`, 'Add --yes to do it.');
   }
-  const edge = (await session.backend()).edge();
+  const edge = (await context.backend()).edge();
   const id = await hostIdOf(edge, name);
   await edge.revokeEdgeHost({ id });
-  if (await printedValue(session, { node_id: id, revoked: true })) return ok;
-  session.terminal.out(session.format === 'name' ? id : `host ${name} revoked`);
+  if (await printedValue(context, { node_id: id, revoked: true })) return ok;
+  context.terminal.out(context.format === 'name' ? id : `host ${name} revoked`);
   return ok;
 };

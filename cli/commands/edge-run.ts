@@ -17,7 +17,7 @@ import { withSelectorOptions } from '../edge/selector.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, repeatable, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 import { tableLines } from '../table.ts';
 import { printable } from '../text-width.ts';
 
@@ -69,25 +69,25 @@ function withPolicyOptions(command: Command): Command {
     .option('--deadline <duration>', 'longest time on one host; by default 60s');
 }
 
-const run: Run<RunOptions> = async (session, command, options): Promise<ExitCode> => {
+const run: Run<RunOptions> = async (context, command, options): Promise<ExitCode> => {
   if (options.preview === true && options.detach === true) {
     throw new CliError('usage', '--preview and --detach exclude each other', 'Keep one of them.');
   }
   const words = command.filter((word) => word !== undefined);
   const policy = policyOf(options);
   const call = options.preview === true ? undefined : callOf(words, options);
-  const edge = (await session.backend()).edge();
+  const edge = (await context.backend()).edge();
   const target = await targetOf(edge, options);
-  if (call === undefined) return preview(session, edge, target);
+  if (call === undefined) return preview(context, edge, target);
   const body = { target, ...call, policy };
-  return options.detach === true ? detach(session, edge, body) : follow(session, edge, body, options.lines === true);
+  return options.detach === true ? detach(context, edge, body) : follow(context, edge, body, options.lines === true);
 };
 
 type Body = Parameters<EdgeBackend['invokeFleet']>[0]['body'];
 
-async function preview(session: CommandSession, edge: EdgeBackend, target: RunTarget): Promise<ExitCode> {
+async function preview(context: CommandContext, edge: EdgeBackend, target: RunTarget): Promise<ExitCode> {
   const found = await edge.previewFleet({ body: { target } });
-  if (await printedValue(session, found)) return ok;
+  if (await printedValue(context, found)) return ok;
   const names = await skippedNames(edge, found.skipped);
   const rows = [
     ...found.resolved.map(({ node_id: id, name }) => ({ id, name, runs: 'yes' })),
@@ -98,9 +98,9 @@ async function preview(session: CommandSession, edge: EdgeBackend, target: RunTa
     { heading: 'RUNS', cell: (row: (typeof rows)[number]) => row.runs },
     { heading: 'ID', cell: (row: (typeof rows)[number]) => row.id },
   ];
-  if (session.format === 'name') for (const { node_id: id } of found.resolved) session.terminal.out(id);
-  else if (rows.length === 0) session.terminal.note('no host fits');
-  else for (const line of tableLines(columns, rows)) session.terminal.out(line);
+  if (context.format === 'name') for (const { node_id: id } of found.resolved) context.terminal.out(id);
+  else if (rows.length === 0) context.terminal.note('no host fits');
+  else for (const line of tableLines(columns, rows)) context.terminal.out(line);
   return ok;
 }
 
@@ -111,7 +111,7 @@ const skippedNames = (edge: EdgeBackend, skipped: readonly { readonly node_id: s
   );
 
 /** The run is in the history once its stream has begun. */
-async function detach(session: CommandSession, edge: EdgeBackend, body: Body): Promise<ExitCode> {
+async function detach(context: CommandContext, edge: EdgeBackend, body: Body): Promise<ExitCode> {
   const left = new AbortController();
   let id = '';
   const onHeaders = (headers: Headers): void => {
@@ -119,18 +119,18 @@ async function detach(session: CommandSession, edge: EdgeBackend, body: Body): P
     left.abort();
   };
   try {
-    const signal = AbortSignal.any([left.signal, session.interrupted]);
+    const signal = AbortSignal.any([left.signal, context.interrupted]);
     for await (const _ of edge.invokeFleet({ body }, { signal, onHeaders })) break;
   } catch (error) {
     if (!left.signal.aborted) throw error;
   }
-  if (await printedValue(session, { fleet_command_id: id })) return ok;
-  session.terminal.out(session.format === 'name' ? id : `run ${id} started`);
+  if (await printedValue(context, { fleet_command_id: id })) return ok;
+  context.terminal.out(context.format === 'name' ? id : `run ${id} started`);
   return ok;
 }
 
-async function follow(session: CommandSession, edge: EdgeBackend, body: Body, lines: boolean): Promise<ExitCode> {
-  const { terminal, interrupted, format } = session;
+async function follow(context: CommandContext, edge: EdgeBackend, body: Body, lines: boolean): Promise<ExitCode> {
+  const { terminal, interrupted, format } = context;
   let id = '';
   const onHeaders = (headers: Headers): void => void (id = headers.get('x-fleet-command-id') ?? id);
   const begin = await beginningOf(edge, body.target);
@@ -138,9 +138,9 @@ async function follow(session: CommandSession, edge: EdgeBackend, body: Body, li
   const isLive = terminal.live && !lines && !isPrinted(format) && body.tool === 'cmd.run';
   try {
     const state = isLive
-      ? await watchFleet(session, { events, begin, title: titleOf(body) })
-      : await printFleet(session, { events, begin }, isPrinted(format));
-    return await ended(session, edge, state, isLive);
+      ? await watchFleet(context, { events, begin, title: titleOf(body) })
+      : await printFleet(context, { events, begin }, isPrinted(format));
+    return await ended(context, edge, state, isLive);
   } catch (error) {
     if (!interrupted.aborted) throw error;
   }
@@ -149,7 +149,7 @@ async function follow(session: CommandSession, edge: EdgeBackend, body: Body, li
 }
 
 /** Whether the end of the run is printed in this form, and nothing before it. */
-const isPrinted = (format: CommandSession['format']): boolean =>
+const isPrinted = (format: CommandContext['format']): boolean =>
   format === 'json' || format === 'yaml' || format === 'name';
 
 /** The hosts of now, with their names: a courtesy for those who may see them. */
@@ -169,17 +169,17 @@ function titleOf({ tool, args }: Body): string {
 }
 
 async function ended(
-  session: CommandSession,
+  context: CommandContext,
   edge: EdgeBackend,
   state: FleetState,
   isShown: boolean,
 ): Promise<ExitCode> {
-  const { terminal, format } = session;
+  const { terminal, format } = context;
   const { end, error } = state;
   if (end === undefined) throw new CliError('cluster', 'the stream of the run ended before the run did');
   const hosts = [...state.hosts.values()];
   const code = exitOf(state);
-  if (await printedValue(session, { ...end, error, hosts })) return code;
+  if (await printedValue(context, { ...end, error, hosts })) return code;
   if (format === 'name') terminal.out(end.fleet_command_id);
   if (!isShown) for (const line of problemLines(state)) terminal.note(line);
   const names = await skippedNames(edge, end.targets_skipped);

@@ -61,19 +61,19 @@ export function edgeCancelCommand(launch: CliLaunch): Command {
     .action(launch(cancel));
 }
 
-const list: Run<ListOptions> = async (session, _, { tool, outcome }): Promise<ExitCode> => {
-  const backend = await session.backend();
+const list: Run<ListOptions> = async (context, _, { tool, outcome }): Promise<ExitCode> => {
+  const backend = await context.backend();
   const edge = backend.edge();
   const rows = await allPages<RunRow>(async (cursor) => {
     const page = await edge.listFleetRuns({ tool, outcome, cursor, limit: limits.pageSizeMax });
     return { rows: page.items, next: page.next_cursor };
   });
-  if (await printedValue(session, rows)) return ok;
-  if (session.format === 'name') for (const { fleet_command_id: id } of rows) session.terminal.out(id);
-  else if (rows.length === 0) session.terminal.note(`no fleet runs ${backend.words.place}`);
+  if (await printedValue(context, rows)) return ok;
+  if (context.format === 'name') for (const { fleet_command_id: id } of rows) context.terminal.out(id);
+  else if (rows.length === 0) context.terminal.note(`no fleet runs ${backend.words.place}`);
   else
-    for (const line of tableLines(columnsAt(session.clock.now()), rows, session.format === 'wide'))
-      session.terminal.out(line);
+    for (const line of tableLines(columnsAt(context.clock.now()), rows, context.format === 'wide'))
+      context.terminal.out(line);
   return ok;
 };
 
@@ -90,12 +90,12 @@ const columnsAt = (now: number): Column<RunRow>[] => [
   { heading: 'REASON', cell: ({ reason }) => reason, wide: true },
 ];
 
-const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
-  const edge = (await session.backend()).edge();
+const get: Run<object> = async (context, [id = '']): Promise<ExitCode> => {
+  const edge = (await context.backend()).edge();
   const run = await edge.readFleetRun({ fleet_command_id: id });
-  const { terminal, format } = session;
+  const { terminal, format } = context;
   if (format === 'name') terminal.out(run.fleet_command_id);
-  if (format === 'name' || (await printedValue(session, run))) return ok;
+  if (format === 'name' || (await printedValue(context, run))) return ok;
   const names = await namesOf(edge);
   const columns: Column<HostResult>[] = [
     { heading: 'HOST', cell: ({ node_id: host }) => names.get(host) ?? host },
@@ -130,11 +130,11 @@ const whyOf = ({ code, message }: HostResult): string | undefined =>
 
 const lastLine = (text: string): string | undefined => text.trimEnd().split('\n').at(-1) || undefined;
 
-const cancel: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
-  const edge = (await session.backend()).edge();
+const cancel: Run<object> = async (context, [id = '']): Promise<ExitCode> => {
+  const edge = (await context.backend()).edge();
   const answer = await edge.cancelFleet({ fleet_command_id: id });
-  if (await printedValue(session, answer)) return ok;
+  if (await printedValue(context, answer)) return ok;
   const { cancelled, already_terminal: ended } = answer;
-  session.terminal.out(session.format === 'name' ? id : `run ${id}: ${cancelled} cancelled, ${ended} had ended`);
+  context.terminal.out(context.format === 'name' ? id : `run ${id}: ${cancelled} cancelled, ${ended} had ended`);
   return ok;
 };

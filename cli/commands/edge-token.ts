@@ -29,13 +29,13 @@ export function edgeTokenCommand(launch: CliLaunch): Command {
     .action(launch(token));
 }
 
-const token: Run<TokenOptions> = async (session, _, { name, ttl, team, qr }): Promise<ExitCode> => {
+const token: Run<TokenOptions> = async (context, _, { name, ttl, team, qr }): Promise<ExitCode> => {
   const seconds = ttl === undefined ? undefined : Math.ceil(parseTimeout(ttl) / 1_000);
-  const backend = await session.backend();
+  const backend = await context.backend();
   const body = { name, ttl_seconds: seconds, team_tenant_id: team };
   const issued = await backend.edge().issueEnrollmentToken({ body });
-  if (await printedValue(session, issued)) return ok;
-  const { terminal } = session;
+  if (await printedValue(context, issued)) return ok;
+  const { terminal } = context;
   const code = qr === true ? await drawn(issued.qr_payload) : [];
   const width = Math.max(0, ...code.map(textWidth));
   if (width > terminal.columns()) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../exit-codes.ts';
 import { createLaunch } from '../launch.ts';
-import type { CommandWorld } from '../session.ts';
+import type { CommandWorld } from '../command-context.ts';
 import { edgeCommand } from './edge.ts';
 
 const [idA, idB, runId] = [1, 2, 9].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`) as [

@@ -49,23 +49,23 @@ export function execCancelCommand(launch: CliLaunch): Command {
     .action(launch(cancel));
 }
 
-const list: Run<ListOptions> = async (session, _, { agent, phase: status, archived }): Promise<ExitCode> => {
-  const backend = await session.backend();
+const list: Run<ListOptions> = async (context, _, { agent, phase: status, archived }): Promise<ExitCode> => {
+  const backend = await context.backend();
   const runs = backend.agentRuns();
   const rows = await allPages(async (cursor) => {
     const page = await runs.listAgentExecutions({ cursor, limit: limits.pageSizeMax, agent, status, archived });
     return { rows: page.executions, next: page.next_cursor };
   });
-  if (await printedValue(session, rows)) return ok;
-  if (session.format === 'name') {
-    for (const { execution_id: id } of rows) session.terminal.out(id);
+  if (await printedValue(context, rows)) return ok;
+  if (context.format === 'name') {
+    for (const { execution_id: id } of rows) context.terminal.out(id);
     return ok;
   }
   if (rows.length === 0)
-    session.terminal.note(`no ${archived === true ? 'archived ' : ''}executions of agents ${backend.words.place}`);
+    context.terminal.note(`no ${archived === true ? 'archived ' : ''}executions of agents ${backend.words.place}`);
   else
-    for (const line of tableLines(columnsAt(session.clock.now()), rows, session.format === 'wide'))
-      session.terminal.out(line);
+    for (const line of tableLines(columnsAt(context.clock.now()), rows, context.format === 'wide'))
+      context.terminal.out(line);
   return ok;
 };
 
@@ -80,21 +80,21 @@ const columnsAt = (now: number): Column<Row>[] => [
   { heading: 'ID', cell: ({ execution_id: id }) => id },
 ];
 
-const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
-  const backend = await session.backend();
+const get: Run<object> = async (context, [id = '']): Promise<ExitCode> => {
+  const backend = await context.backend();
   const execution = await backend.agentRuns().readAgentExecution({ execution_id: id });
-  if (session.format === 'name') session.terminal.out(execution.execution_id);
-  else if (!(await printedValue(session, execution))) session.terminal.out(await serialised(execution, 'yaml'));
+  if (context.format === 'name') context.terminal.out(execution.execution_id);
+  else if (!(await printedValue(context, execution))) context.terminal.out(await serialised(execution, 'yaml'));
   const { model, output_tokens: tokens = 0, cost_usd: cost } = execution;
   if (model !== undefined && tokens > 0 && cost === undefined)
-    session.terminal.note(`cost unknown: the node configuration has no price of ${model}`);
+    context.terminal.note(`cost unknown: the node configuration has no price of ${model}`);
   return ok;
 };
 
-const cancel: Run<{ readonly reason?: string }> = async (session, [id = ''], { reason }): Promise<ExitCode> => {
-  const backend = await session.backend();
+const cancel: Run<{ readonly reason?: string }> = async (context, [id = ''], { reason }): Promise<ExitCode> => {
+  const backend = await context.backend();
   const answer = await backend.agentRuns().cancelAgentExecution({ execution_id: id, body: { reason } });
-  if (await printedValue(session, answer)) return ok;
-  session.terminal.out(`${id} ${answer.status}`);
+  if (await printedValue(context, answer)) return ok;
+  context.terminal.out(`${id} ${answer.status}`);
   return ok;
 };

@@ -5,7 +5,7 @@ import type { AgentRuns, Backend } from '../backends/backend.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 
 interface RunOptions {
   readonly input?: string;
@@ -62,35 +62,35 @@ export function execLogsCommand(launch: CliLaunch): Command {
     .action(launch(logs));
 }
 
-const run: Run<RunOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
+const run: Run<RunOptions> = async (context, [name = ''], options): Promise<ExitCode> => {
   if (options.wait && options.watch) {
     throw new CliError('usage', '--wait and --watch exclude each other', 'Keep one of them.');
   }
-  const input = await inputOf(session, options);
-  const backend = await session.backend();
+  const input = await inputOf(context, options);
+  const backend = await context.backend();
   const runs = backend.agentRuns();
   const { intent, version } = options;
   const body = { agent_id: await idOf(backend, name), input, intent, version };
   const { execution_id: id } = await runs.startAgentExecution({ body });
   if (options.wait || options.watch) {
-    session.terminal.note(`execution ${id} started`);
-    return toTheEnd(session, runs, id, options.watch === true);
+    context.terminal.note(`execution ${id} started`);
+    return toTheEnd(context, runs, id, options.watch === true);
   }
-  return begun(session, id, backend.words.flags);
+  return begun(context, id, backend.words.flags);
 };
 
 async function idOf({ agents }: Backend, name: string): Promise<string> {
   return isUid(name) ? name : ((await agents.read(name)).metadata.uid ?? '');
 }
 
-async function begun(session: CommandSession, id: string, flags: string): Promise<ExitCode> {
-  if (await printedValue(session, { execution_id: id })) return ok;
-  session.terminal.out(session.format === 'name' ? id : `execution ${id} started`);
-  if (session.terminal.live) session.terminal.note(`Watch it: windlass exec watch ${id}${flags}`);
+async function begun(context: CommandContext, id: string, flags: string): Promise<ExitCode> {
+  if (await printedValue(context, { execution_id: id })) return ok;
+  context.terminal.out(context.format === 'name' ? id : `execution ${id} started`);
+  if (context.terminal.live) context.terminal.note(`Watch it: windlass exec watch ${id}${flags}`);
   return ok;
 }
 
-async function inputOf({ files }: CommandSession, { input, inputFile }: RunOptions): Promise<string> {
+async function inputOf({ files }: CommandContext, { input, inputFile }: RunOptions): Promise<string> {
   if (input !== undefined && inputFile !== undefined) {
     throw new CliError('usage', '--input and --input-file exclude each other', 'Keep one of them.');
   }
@@ -99,16 +99,16 @@ async function inputOf({ files }: CommandSession, { input, inputFile }: RunOptio
   throw new CliError('usage', 'the agent needs an input', 'Give --input TEXT or --input-file FILE.');
 }
 
-const watch: Run<object> = async (session, [id = '']): Promise<ExitCode> =>
-  toTheEnd(session, (await session.backend()).agentRuns(), id, true);
+const watch: Run<object> = async (context, [id = '']): Promise<ExitCode> =>
+  toTheEnd(context, (await context.backend()).agentRuns(), id, true);
 
 /** Follows a conversation; the exit code tells how it ended, as that of `windlass run --wait` does. */
-async function toTheEnd(session: CommandSession, runs: AgentRuns, id: string, isShown: boolean): Promise<ExitCode> {
-  const { terminal, interrupted } = session;
+async function toTheEnd(context: CommandContext, runs: AgentRuns, id: string, isShown: boolean): Promise<ExitCode> {
+  const { terminal, interrupted } = context;
   try {
     for await (const { data } of runs.followAgentConversation({ execution_id: id }, { signal: interrupted })) {
       const end = endOf(data);
-      if (end !== undefined) return await printEnd(session, id, end);
+      if (end !== undefined) return await printEnd(context, id, end);
       const line = isShown ? progressLine(data) : undefined;
       if (line !== undefined) terminal.note(line);
     }
@@ -126,31 +126,31 @@ const exitOf: Readonly<Record<string, ExitCode>> = {
   deleted: exitCodes.not_found,
 };
 
-async function printEnd(session: CommandSession, id: string, end: ConversationEnd): Promise<ExitCode> {
+async function printEnd(context: CommandContext, id: string, end: ConversationEnd): Promise<ExitCode> {
   const { phase, output, message } = end;
-  if (!(await printedValue(session, { execution_id: id, ...end }))) {
-    if (output !== undefined) session.terminal.out(output);
+  if (!(await printedValue(context, { execution_id: id, ...end }))) {
+    if (output !== undefined) context.terminal.out(output);
     if (phase !== 'completed')
-      session.terminal.note(`execution ${id} ${phase}${message === undefined ? '' : `: ${message}`}`);
+      context.terminal.note(`execution ${id} ${phase}${message === undefined ? '' : `: ${message}`}`);
   }
   return exitOf[phase] ?? exitCodes.failed;
 }
 
-const logs: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
-  const runs = (await session.backend()).agentRuns();
+const logs: Run<object> = async (context, [id = '']): Promise<ExitCode> => {
+  const runs = (await context.backend()).agentRuns();
   const all: unknown[] = [];
   let cursor: string | undefined;
   do {
     const page = await runs.readAgentTranscript({ execution_id: id, cursor });
-    for (const record of page.records) if (!show(session, record)) all.push(record);
+    for (const record of page.records) if (!show(context, record)) all.push(record);
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
-  await printedValue(session, all);
+  await printedValue(context, all);
   return ok;
 };
 
 /** Whether the record was shown as a line, or has none; otherwise all are printed at the end. */
-function show({ format, terminal }: CommandSession, record: Readonly<Record<string, unknown>>): boolean {
+function show({ format, terminal }: CommandContext, record: Readonly<Record<string, unknown>>): boolean {
   if (format === 'json' || format === 'yaml') return false;
   const { kind, ...data } = record;
   const event: ShownEvent = { type: String(kind), data };

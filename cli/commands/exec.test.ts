@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ShownEvent } from '../agent-progress.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createLaunch } from '../launch.ts';
-import type { CommandWorld } from '../session.ts';
+import type { CommandWorld } from '../command-context.ts';
 import { agentCommand } from './agent.ts';
 import { execCommand } from './exec.ts';
 

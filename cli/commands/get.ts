@@ -29,17 +29,17 @@ export function getCommand(launch: CliLaunch): Command {
     .action(launch(get));
 }
 
-const get: Run<GetOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
-  const { executions, words } = await session.backend();
+const get: Run<GetOptions> = async (context, [name = ''], options): Promise<ExitCode> => {
+  const { executions, words } = await context.backend();
   const execution = await executions.read(name);
-  if (options.watch) return watchToEnd(session, execution);
+  if (options.watch) return watchToEnd(context, execution);
   const shown = options.full ? await executions.inFull(execution) : execution;
-  if (await printedObject(session, shown)) return ok;
-  const { terminal, clock } = session;
+  if (await printedObject(context, shown)) return ok;
+  const { terminal, clock } = context;
   // A file or another program takes lines of any length; so does a user who asks for the wide form.
-  const isFitted = terminal.live && session.format !== 'wide';
+  const isFitted = terminal.live && context.format !== 'wide';
   const size = { columns: isFitted ? terminal.columns() : Number.POSITIVE_INFINITY, flags: words.flags };
   for (const line of view(execution, clock.now(), size)) terminal.out(paint(line, terminal.colour));
-  if (execution.status?.phase === 'completed') await printOutput(session, execution);
+  if (execution.status?.phase === 'completed') await printOutput(context, execution);
   return ok;
 };

@@ -31,20 +31,20 @@ export function listCommand(launch: CliLaunch): Command {
     .action(launch(list));
 }
 
-const list: Run<ListOptions> = async (session, _, options): Promise<ExitCode> => {
-  const { executions, words } = await session.backend();
+const list: Run<ListOptions> = async (context, _, options): Promise<ExitCode> => {
+  const { executions, words } = await context.backend();
   const { allNamespaces: everywhere = false, ...filter } = options;
   const found = await executions.list({ everywhere, ...filter });
   const shown = found.toSorted(newestFirst);
-  if (await printedList(session, shown)) return ok;
+  if (await printedList(context, shown)) return ok;
   if (shown.length === 0) {
-    session.terminal.note(
+    context.terminal.note(
       `no ${filter.archived === true ? 'archived ' : ''}executions ${everywhere ? 'in any namespace' : words.place}`,
     );
     return ok;
   }
-  const columns = everywhere ? [namespaceColumn, ...columnsAt(session.clock.now())] : columnsAt(session.clock.now());
-  for (const line of tableLines(columns, shown, session.format === 'wide')) session.terminal.out(line);
+  const columns = everywhere ? [namespaceColumn, ...columnsAt(context.clock.now())] : columnsAt(context.clock.now());
+  for (const line of tableLines(columns, shown, context.format === 'wide')) context.terminal.out(line);
   return ok;
 };
 

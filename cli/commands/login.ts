@@ -51,20 +51,20 @@ export function whoamiCommand(launch: CliLaunch): Command {
     .action(launch(whoami));
 }
 
-const login: Run<LoginOptions> = async (session, _, options): Promise<ExitCode> => {
-  const { terminal, interrupted, open } = session;
-  const server = open.server(session.options);
+const login: Run<LoginOptions> = async (context, _, options): Promise<ExitCode> => {
+  const { terminal, interrupted, open } = context;
+  const server = open.server(context.options);
   const accounts = await open.accounts();
   try {
     const made = await accounts.login(server, options, ({ link, code }) => {
       terminal.note(`Open ${link}`);
       terminal.note(`The code is ${code}, where it is asked for or shown`);
     });
-    const problem = await accounts.problemWith(made, session.options.tenant);
+    const problem = await accounts.problemWith(made, context.options.tenant);
     if (problem !== undefined) terminal.note(`warning: ${server} does not take this login: ${problem}`);
     const { nameOf } = await import('../login/token-claims.ts');
     terminal.out(`logged in to ${server} as ${nameOf(made.accessToken)}`);
-    if (session.options.server !== undefined) terminal.note(`Go there by default: export WINDLASS_SERVER=${server}`);
+    if (context.options.server !== undefined) terminal.note(`Go there by default: export WINDLASS_SERVER=${server}`);
     return ok;
   } catch (error) {
     if (!interrupted.aborted) throw error;
@@ -81,13 +81,13 @@ const logout: Run<object> = async ({ terminal, open, options }): Promise<ExitCod
   return ok;
 };
 
-const whoami: Run<object> = async (session): Promise<ExitCode> => {
-  const backend = await session.backend();
+const whoami: Run<object> = async (context): Promise<ExitCode> => {
+  const backend = await context.backend();
   const { user, facts } = await backend.whoAmI();
-  if (await printedValue(session, { user, ...facts })) return ok;
-  session.terminal.out(user);
-  if (session.format === 'name') return ok;
+  if (await printedValue(context, { user, ...facts })) return ok;
+  context.terminal.out(user);
+  if (context.format === 'name') return ok;
   const width = Math.max(0, ...Object.keys(facts).map((name) => name.length));
-  for (const [name, fact] of Object.entries(facts)) session.terminal.out(`  ${name.padEnd(width)}  ${fact}`);
+  for (const [name, fact] of Object.entries(facts)) context.terminal.out(`  ${name.padEnd(width)}  ${fact}`);
   return ok;
 };

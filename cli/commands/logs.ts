@@ -5,7 +5,7 @@ import type { LogSink } from '../../lib/execution/read-logs.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { followLogs } from '../follow-logs.ts';
 import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 import { showLogs } from '../show-logs.ts';
 
 interface LogsOptions {
@@ -44,11 +44,11 @@ export function logsCommand(launch: CliLaunch): Command {
     .action(launch(logs));
 }
 
-const logs: Run<LogsOptions> = async (session, [name = '', state], options): Promise<ExitCode> => {
+const logs: Run<LogsOptions> = async (context, [name = '', state], options): Promise<ExitCode> => {
   const choice = { state, visit: visitOf(options.visit), step: options.step };
-  const { executions, logs: own } = await session.backend();
+  const { executions, logs: own } = await context.backend();
   const execution = await executions.read(name);
-  const deps = { ...session, logs: own, sink: sinkOf(session, options) };
+  const deps = { ...context, logs: own, sink: sinkOf(context, options) };
   if (options.follow) return followLogs(deps, execution, choice);
   await showLogs(deps, execution, logSources(execution, choice));
   return ok;
@@ -61,7 +61,7 @@ function visitOf(text: string | undefined): number | undefined {
 }
 
 /** A single stream is printed on standard output, so that it can be redirected; two keep their own streams. */
-function sinkOf({ terminal }: CommandSession, { stdout, stderr }: LogsOptions): LogSink {
+function sinkOf({ terminal }: CommandContext, { stdout, stderr }: LogsOptions): LogSink {
   if (Boolean(stdout) === Boolean(stderr)) return (stream, bytes) => terminal.bytes(bytes, stream);
   const wanted: StreamName = stdout ? 'stdout' : 'stderr';
   return async (stream, bytes) => {

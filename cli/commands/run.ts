@@ -9,7 +9,7 @@ import { parsePairs } from '../parse-pairs.ts';
 import { printedObject } from '../print-object.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
 import { waitToEnd, watchToEnd } from '../run-to-end.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 
 interface RunOptions extends InputOptions {
   readonly intent?: string;
@@ -60,18 +60,18 @@ export function runCommand(launch: CliLaunch): Command {
     .action(launch(run));
 }
 
-const run: Run<RunOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
+const run: Run<RunOptions> = async (context, [name = ''], options): Promise<ExitCode> => {
   assertTogether(options);
   const timeoutMs = options.timeout === undefined ? undefined : parseTimeout(options.timeout);
-  const input = await readInput(session.files, options);
-  const backend = await session.backend();
+  const input = await readInput(context.files, options);
+  const backend = await context.backend();
   const workflow = await backend.workflows.read(name, options.version);
   await assertInput(workflow.spec.input_schema, input ?? {});
   const created = await backend.executions.start({ ...requestOf(options), workflow, input });
-  if (!options.wait && !options.watch) return started(session, created);
-  session.terminal.note(`execution ${created.metadata.name} started`);
-  if (options.watch) return watchToEnd(session, created);
-  return waitToEnd(session, created, timeoutMs);
+  if (!options.wait && !options.watch) return started(context, created);
+  context.terminal.note(`execution ${created.metadata.name} started`);
+  if (options.watch) return watchToEnd(context, created);
+  return waitToEnd(context, created, timeoutMs);
 };
 
 function requestOf({ intent, version, name, ttl, blackboard }: RunOptions): Omit<StartRequest, 'workflow' | 'input'> {
@@ -90,11 +90,11 @@ function assertTogether({ wait, watch, timeout }: RunOptions): void {
 }
 
 /** Says that an execution began, and how to watch it. */
-export async function started(session: CommandSession, created: WorkflowExecution): Promise<ExitCode> {
-  const { words } = await session.backend();
-  if (await printedObject(session, created)) return ok;
+export async function started(context: CommandContext, created: WorkflowExecution): Promise<ExitCode> {
+  const { words } = await context.backend();
+  if (await printedObject(context, created)) return ok;
   const { name } = created.metadata;
-  session.terminal.out(`execution ${name} started`);
-  if (session.terminal.live) session.terminal.note(`Watch it: windlass get ${name} --watch${words.flags}`);
+  context.terminal.out(`execution ${name} started`);
+  if (context.terminal.live) context.terminal.note(`Watch it: windlass get ${name} --watch${words.flags}`);
   return ok;
 }

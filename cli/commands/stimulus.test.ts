@@ -3,7 +3,7 @@ import { WindlassApiError } from '../../client/api-error.ts';
 import { CliError, exitCodeOfError, exitCodes } from '../exit-codes.ts';
 import { explainError } from '../explain-error.ts';
 import { createLaunch } from '../launch.ts';
-import type { CommandWorld } from '../session.ts';
+import type { CommandWorld } from '../command-context.ts';
 import { stimulusCommand } from './stimulus.ts';
 
 /** The error of `stimulus send` where the API answers so. */

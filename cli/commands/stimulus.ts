@@ -35,14 +35,14 @@ function sendCommand(launch: CliLaunch): Command {
     .action(launch(send));
 }
 
-const send: Run<SendOptions> = async (session, [content = ''], { source, key }): Promise<ExitCode> => {
-  const { stimuli } = await session.backend();
-  const text = content === '-' ? await session.files.read('-') : content;
+const send: Run<SendOptions> = async (context, [content = ''], { source, key }): Promise<ExitCode> => {
+  const { stimuli } = await context.backend();
+  const text = content === '-' ? await context.files.read('-') : content;
   const stimulus = { source, content: text, key };
   const accepted = await stimuli.send(stimulus).catch((error: unknown) => Promise.reject(refusalOf(error, stimulus)));
-  if (await printedValue(session, accepted)) return ok;
-  session.terminal.out(
-    session.format === 'name'
+  if (await printedValue(context, accepted)) return ok;
+  context.terminal.out(
+    context.format === 'name'
       ? accepted.workflow_execution_id
       : `stimulus ${accepted.stimulus_id} started execution ${accepted.workflow_execution_id}`,
   );

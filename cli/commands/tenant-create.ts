@@ -47,7 +47,7 @@ export function tenantCreateCommand(launch: CliLaunch): Command {
 
 const fieldManager = 'windlass-cli';
 
-const create: Run<CreateOptions> = async (session, [slug = ''], options): Promise<ExitCode> => {
+const create: Run<CreateOptions> = async (context, [slug = ''], options): Promise<ExitCode> => {
   const given: TenantOptions = {
     slug: parseTenantSlug(slug),
     quota: options.quota && quotaOf(options.quota),
@@ -56,15 +56,15 @@ const create: Run<CreateOptions> = async (session, [slug = ''], options): Promis
     operators: options.operator?.map(parseSubject),
     releaseNamespace: options.releaseNamespace,
   };
-  const { kube } = await session.cluster();
-  const { namespace, existing } = await placeOf(kube, slug, session.options.namespace);
+  const { kube } = await context.cluster();
+  const { namespace, existing } = await placeOf(kube, slug, context.options.namespace);
   const facts = existing === undefined ? {} : await factsOf(kube, namespace);
   const objects = tenantManifests({ ...keptOptions(given, facts), namespace });
   const applied = await (existing === undefined ? applyOrUndo(kube, objects) : applyOver(kube, objects));
-  if (!(await quotaCounted({ kube, clock: session.clock, interrupted: session.interrupted }, namespace)))
-    session.terminal.note(uncounted);
-  if (await printedList(session, applied)) return ok;
-  session.terminal.out(`tenant ${slug} is ready in namespace ${namespace}`);
+  if (!(await quotaCounted({ kube, clock: context.clock, interrupted: context.interrupted }, namespace)))
+    context.terminal.note(uncounted);
+  if (await printedList(context, applied)) return ok;
+  context.terminal.out(`tenant ${slug} is ready in namespace ${namespace}`);
   return ok;
 };
 

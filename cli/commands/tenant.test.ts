@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Namespace } from '../../lib/kube/index.ts';
 import { createLaunch } from '../launch.ts';
-import type { CommandWorld } from '../session.ts';
+import type { CommandWorld } from '../command-context.ts';
 import { tenantCommand } from './tenant.ts';
 
 const aNamespace = (name: string): Namespace => ({ metadata: { name, uid: `uid-${name}` } });

@@ -40,26 +40,26 @@ function deleteCommand(launch: CliLaunch): Command {
     .action(launch(administrating(remove)));
 }
 
-const list: Run<object> = async (session): Promise<ExitCode> => {
-  const { kube } = await session.cluster();
+const list: Run<object> = async (context): Promise<ExitCode> => {
+  const { kube } = await context.cluster();
   const { items } = await kube.listAll(namespaces, { labelSelector: labels.tenant });
   // Lists of Kubernetes leave out what their items are.
   const objects = items.map((item) => ({ apiVersion: 'v1', kind: 'Namespace', ...item }));
-  if (await printedList(session, objects)) return ok;
-  if (items.length === 0) session.terminal.note('no tenants; make one: windlass tenant create SLUG');
-  const now = session.clock.now();
+  if (await printedList(context, objects)) return ok;
+  if (items.length === 0) context.terminal.note('no tenants; make one: windlass tenant create SLUG');
+  const now = context.clock.now();
   const columns = [
     { heading: 'TENANT', cell: ({ metadata }: Namespace) => metadata.labels?.[labels.tenant] },
     { heading: 'NAMESPACE', cell: ({ metadata }: Namespace) => metadata.name },
     { heading: 'STATUS', cell: ({ status }: Namespace) => status?.phase },
     { heading: 'AGE', cell: ({ metadata }: Namespace) => formatAge(metadata.creationTimestamp, now) },
   ];
-  if (items.length > 0) for (const line of tableLines(columns, items)) session.terminal.out(line);
+  if (items.length > 0) for (const line of tableLines(columns, items)) context.terminal.out(line);
   return ok;
 };
 
-const remove: Run<{ readonly yes?: boolean }> = async (session, [slug = ''], { yes }): Promise<ExitCode> => {
-  const { kube } = await session.cluster();
+const remove: Run<{ readonly yes?: boolean }> = async (context, [slug = ''], { yes }): Promise<ExitCode> => {
+  const { kube } = await context.cluster();
   const { name = '', uid } = (await onlyNamespace(kube, slug)).metadata;
   if (!yes) {
     throw new CliError(
@@ -69,7 +69,7 @@ const remove: Run<{ readonly yes?: boolean }> = async (session, [slug = ''], { y
     );
   }
   await kube.delete(namespaces, { name }, { uid });
-  session.terminal.out(`tenant ${slug} is being deleted with namespace ${name}`);
+  context.terminal.out(`tenant ${slug} is being deleted with namespace ${name}`);
   return ok;
 };
 

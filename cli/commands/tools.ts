@@ -8,7 +8,7 @@ import { readSessionFile } from '../tool-gateway/session-file.ts';
 import { examples, type CliLaunch, ok, repeatable, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 import { type Column, tableLines } from '../table.ts';
 
 interface ListOptions {
@@ -72,8 +72,8 @@ const columns: readonly Column<JudgedTool>[] = [
   { heading: 'DESCRIPTION', cell: ({ description }) => description, wide: true },
 ];
 
-const list: Run<ListOptions> = async (session, _args, { query: q, source, securityContext }): Promise<ExitCode> => {
-  const { client } = await session.gateway();
+const list: Run<ListOptions> = async (context, _args, { query: q, source, securityContext }): Promise<ExitCode> => {
+  const { client } = await context.gateway();
   // The server knows the sources, and names them where it is given another.
   const filter = { q, source: source as GatewayToolRow['source'], security_context: securityContext };
   const rows: GatewayToolRow[] = [];
@@ -86,39 +86,39 @@ const list: Run<ListOptions> = async (session, _args, { query: q, source, securi
     rows.push(...page.items);
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
-  if (await printedValue(session, rows)) return ok;
-  if (session.format === 'name') for (const { name } of rows) session.terminal.out(name);
-  else if (rows.length === 0) session.terminal.note('no tools');
+  if (await printedValue(context, rows)) return ok;
+  if (context.format === 'name') for (const { name } of rows) context.terminal.out(name);
+  else if (rows.length === 0) context.terminal.note('no tools');
   else {
     const judged = await judgedTools(client, rows);
-    for (const line of tableLines(columns, judged, session.format === 'wide')) session.terminal.out(line);
+    for (const line of tableLines(columns, judged, context.format === 'wide')) context.terminal.out(line);
   }
   return ok;
 };
 
-const call: Run<CallOptions> = async (session, [tool = ''], { sign, dryRun, ...input }): Promise<ExitCode> => {
+const call: Run<CallOptions> = async (context, [tool = ''], { sign, dryRun, ...input }): Promise<ExitCode> => {
   if (sign === undefined) {
     const hint = 'Give --sign FILE; make one: windlass gateway session create EXECUTION --out FILE';
     throw new CliError('usage', '--sign is missing: the file of the session that signs the call', hint);
   }
   const file = sign === true ? 'session.json' : sign;
-  const { session: signer, key } = await readSessionFile(session.files, file);
-  const args = (await readInput(session.files, input)) ?? {};
+  const { session: signer, key } = await readSessionFile(context.files, file);
+  const args = (await readInput(context.files, input)) ?? {};
   const { signEnvelope } = await import('../../lib/envelope/sign-envelope.ts');
-  const now = session.clock.now();
+  const now = context.clock.now();
   const { execution_id: executionId, security_token: token } = signer;
   const body = signEnvelope(key, { executionId, token, tool, arguments: args, id: 1, now });
   if (dryRun) {
-    session.terminal.out(JSON.stringify(body));
+    context.terminal.out(JSON.stringify(body));
     return ok;
   }
   const { createGatewayClient } = await import('../../client/index.ts');
   // The envelope is all that proves who calls: no token of an operator is sent.
-  const client = createGatewayClient({ server: session.options.gateway ?? signer.gateway, attempts: 1, timeoutMs });
+  const client = createGatewayClient({ server: context.options.gateway ?? signer.gateway, attempts: 1, timeoutMs });
   const answer = await client
-    .invokeTool({ body }, { signal: session.interrupted })
+    .invokeTool({ body }, { signal: context.interrupted })
     .catch((error: unknown) => Promise.reject(refused(error, file)));
-  return shown(session, answer.result, answer);
+  return shown(context, answer.result, answer);
 };
 
 /** Hint for a refused envelope: no token has expired. The gateway says in words alone which link of its chain refused. */
@@ -145,11 +145,11 @@ interface Result {
   readonly isError: boolean;
 }
 
-async function shown(session: CommandSession, { content, isError }: Result, answer: unknown): Promise<ExitCode> {
+async function shown(context: CommandContext, { content, isError }: Result, answer: unknown): Promise<ExitCode> {
   const text = content.map((one) => one.text).join('\n');
-  if (!(await printedValue(session, answer))) {
-    if (isError) session.terminal.note(`error: the tool failed: ${text}`);
-    else session.terminal.out(text);
+  if (!(await printedValue(context, answer))) {
+    if (isError) context.terminal.note(`error: the tool failed: ${text}`);
+    else context.terminal.out(text);
   }
   return isError ? exitCodes.failed : ok;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../exit-codes.ts';
 import { createLaunch } from '../launch.ts';
-import type { CommandWorld } from '../session.ts';
+import type { CommandWorld } from '../command-context.ts';
 import { validateCommand } from './validate.ts';
 
 const group =

@@ -5,7 +5,7 @@ import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { problemLine } from '../manifest-files.ts';
 import { type FileObject, nameOf, readObjectFiles } from '../object-files.ts';
 import { printedValue } from '../print-object.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 import { withChildren } from './workflow-validate.ts';
 
 export function validateCommand(launch: CliLaunch): Command {
@@ -30,21 +30,21 @@ interface ValidateOptions {
   readonly strict?: true;
 }
 
-const validate: Run<ValidateOptions> = async (session, paths, { strict = false }): Promise<ExitCode> => {
-  const found = await withChildren(await readObjectFiles(session, paths));
+const validate: Run<ValidateOptions> = async (context, paths, { strict = false }): Promise<ExitCode> => {
+  const found = await withChildren(await readObjectFiles(context, paths));
   const problems = found.flatMap(({ file, problems: own }) => own.map((problem) => ({ file, ...problem })));
-  if (!(await printedValue(session, problems))) report(session, found);
+  if (!(await printedValue(context, problems))) report(context, found);
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
-  if (errors > 0) session.terminal.note(`error: ${counted(errors, 'problem')} found`);
-  if (strict && warnings > 0) session.terminal.note(`error: ${counted(warnings, 'warning')} found`);
+  if (errors > 0) context.terminal.note(`error: ${counted(errors, 'problem')} found`);
+  if (strict && warnings > 0) context.terminal.note(`error: ${counted(warnings, 'warning')} found`);
   return errors > 0 || (strict && warnings > 0) ? exitCodes.failed : ok;
 };
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Valid objects are listed too, so that a mistyped path is noticed. */
-function report({ terminal }: Pick<CommandSession, 'terminal'>, found: readonly FileObject[]): void {
+function report({ terminal }: Pick<CommandContext, 'terminal'>, found: readonly FileObject[]): void {
   for (const object of found) {
     const { file, form, problems } = object;
     for (const problem of problems) terminal.out(problemLine(file, problem));

@@ -17,15 +17,15 @@ export function versionCommand(launch: CliLaunch): Command {
     .action(launch(version));
 }
 
-const version: Run<VersionOptions> = async (session, _, { client }): Promise<ExitCode> => {
-  const { terminal } = session;
+const version: Run<VersionOptions> = async (context, _, { client }): Promise<ExitCode> => {
+  const { terminal } = context;
   if (client) {
-    if (!(await printedValue(session, { client: manifest.version }))) terminal.out(`windlass ${manifest.version}`);
+    if (!(await printedValue(context, { client: manifest.version }))) terminal.out(`windlass ${manifest.version}`);
     return ok;
   }
-  const backend = await session.backend();
+  const backend = await context.backend();
   const other = await backend.version();
-  if (await printedValue(session, { client: manifest.version, [other.name]: other.version })) return ok;
+  if (await printedValue(context, { client: manifest.version, [other.name]: other.version })) return ok;
   terminal.out(`windlass ${manifest.version}`);
   terminal.out(`${other.name} ${other.version}`);
   return ok;

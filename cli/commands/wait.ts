@@ -30,22 +30,22 @@ export function waitCommand(launch: CliLaunch): Command {
     .action(launch(wait));
 }
 
-const wait: Run<WaitOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
+const wait: Run<WaitOptions> = async (context, [name = ''], options): Promise<ExitCode> => {
   const timeoutMs = options.timeout === undefined ? undefined : parseTimeout(options.timeout);
-  const backend = await session.backend();
+  const backend = await context.backend();
   const execution = await backend.executions.read(name);
   const phase = options.for;
-  if (phase === undefined) return waitToEnd(session, execution, timeoutMs);
+  if (phase === undefined) return waitToEnd(context, execution, timeoutMs);
   const until = (latest: WorkflowExecution) => phaseOf(latest) === phase || finished(latest);
-  const reached = await waitFor(session, execution, { until, timeoutMs });
-  if (reached === undefined) return interrupted(session, backend, execution);
+  const reached = await waitFor(context, execution, { until, timeoutMs });
+  if (reached === undefined) return interrupted(context, backend, execution);
   const end = phaseOf(reached);
   const { name: shown } = execution.metadata;
   if (end === phase) {
-    if (!(await printedObject(session, reached))) session.terminal.out(`${shown} is ${phase}`);
+    if (!(await printedObject(context, reached))) context.terminal.out(`${shown} is ${phase}`);
     return ok;
   }
-  session.terminal.note(`error: ${shown} ended as ${end} and will never be ${phase}`);
+  context.terminal.note(`error: ${shown} ended as ${end} and will never be ${phase}`);
   return end === 'completed' ? exitCodes.conflict : exitCodeOfPhase(end);
 };
 

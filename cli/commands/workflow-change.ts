@@ -4,7 +4,7 @@ import type { Moved } from '../backends/backend.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 import { scopeOption } from './scope-option.ts';
 
 interface MoveOptions<To extends WorkflowScope> {
@@ -50,26 +50,26 @@ export function workflowDemoteCommand(launch: CliLaunch): Command {
     .action(launch(demote));
 }
 
-const remove: Run<{ readonly scope?: WorkflowScope }> = async (session, [name = ''], { scope }): Promise<ExitCode> => {
-  const { workflows } = await session.backend();
+const remove: Run<{ readonly scope?: WorkflowScope }> = async (context, [name = ''], { scope }): Promise<ExitCode> => {
+  const { workflows } = await context.backend();
   const deleted = await workflows.delete(name, scope);
-  if (await printedValue(session, { workflow: deleted, deleted: true })) return ok;
-  session.terminal.out(session.format === 'name' ? deleted : `workflow ${deleted} deleted`);
+  if (await printedValue(context, { workflow: deleted, deleted: true })) return ok;
+  context.terminal.out(context.format === 'name' ? deleted : `workflow ${deleted} deleted`);
   return ok;
 };
 
-const promote: Run<MoveOptions<'tenant' | 'global'>> = async (session, [name = ''], { to, force = false }) => {
-  const { workflows } = await session.backend();
-  return printMove(session, await workflows.promote(name, { to, force }));
+const promote: Run<MoveOptions<'tenant' | 'global'>> = async (context, [name = ''], { to, force = false }) => {
+  const { workflows } = await context.backend();
+  return printMove(context, await workflows.promote(name, { to, force }));
 };
 
-const demote: Run<MoveOptions<'user' | 'tenant'>> = async (session, [name = ''], { to, force = false }) => {
-  const { workflows } = await session.backend();
-  return printMove(session, await workflows.demote(name, { to, force }));
+const demote: Run<MoveOptions<'user' | 'tenant'>> = async (context, [name = ''], { to, force = false }) => {
+  const { workflows } = await context.backend();
+  return printMove(context, await workflows.demote(name, { to, force }));
 };
 
-async function printMove(session: CommandSession, moved: Moved): Promise<ExitCode> {
-  if (await printedValue(session, moved)) return ok;
-  session.terminal.out(`workflow ${moved.name} ${moved.version} is now at ${moved.scope} scope`);
+async function printMove(context: CommandContext, moved: Moved): Promise<ExitCode> {
+  if (await printedValue(context, moved)) return ok;
+  context.terminal.out(`workflow ${moved.name} ${moved.version} is now at ${moved.scope} scope`);
   return ok;
 }

@@ -18,15 +18,15 @@ export function workflowKustomizeCommand(launch: CliLaunch): Command {
     .action(launch(kustomize));
 }
 
-const kustomize: Run<object> = async (session, paths): Promise<ExitCode> => {
-  const found = await readWorkflowFiles(session, paths);
+const kustomize: Run<object> = async (context, paths): Promise<ExitCode> => {
+  const found = await readWorkflowFiles(context, paths);
   const usable = found.filter(isUsable);
   if (usable.length < found.length) {
-    noteProblems(session, found);
+    noteProblems(context, found);
     return exitCodes.failed;
   }
   const { kustomizeConfig } = await import('../../lib/manifest/kustomize-config.ts');
   const config = kustomizeConfig(usable.map(({ workflow }) => workflow));
-  session.terminal.out(await serialised(config, session.format === 'json' ? 'json' : 'yaml'));
+  context.terminal.out(await serialised(config, context.format === 'json' ? 'json' : 'yaml'));
   return ok;
 };

@@ -40,30 +40,30 @@ export function workflowVersionsCommand(launch: CliLaunch): Command {
     .action(launch(versions));
 }
 
-const list: Run<{ readonly allNamespaces?: boolean }> = async (session, _, { allNamespaces }): Promise<ExitCode> => {
-  const { workflows, words } = await session.backend();
+const list: Run<{ readonly allNamespaces?: boolean }> = async (context, _, { allNamespaces }): Promise<ExitCode> => {
+  const { workflows, words } = await context.backend();
   const rows = await workflows.list({ everywhere: allNamespaces === true });
   if (
     await printedList(
-      session,
+      context,
       rows.map(({ object }) => object),
     )
   )
     return ok;
   if (rows.length === 0) {
-    session.terminal.note(`no workflows ${words.place}; register one: windlass workflow register FILE`);
+    context.terminal.note(`no workflows ${words.place}; register one: windlass workflow register FILE`);
     return ok;
   }
-  const columns = columnsAt(session.clock.now(), allNamespaces === true);
-  for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
+  const columns = columnsAt(context.clock.now(), allNamespaces === true);
+  for (const line of tableLines(columns, rows, context.format === 'wide')) context.terminal.out(line);
   return ok;
 };
 
-const get: Run<{ readonly version?: string }> = async (session, [name = ''], { version }): Promise<ExitCode> => {
-  const { workflows } = await session.backend();
+const get: Run<{ readonly version?: string }> = async (context, [name = ''], { version }): Promise<ExitCode> => {
+  const { workflows } = await context.backend();
   const workflow = await workflows.read(name, version);
-  if (await printedObject(session, workflow)) return ok;
-  session.terminal.out(await serialised(brief(workflow), 'yaml'));
+  if (await printedObject(context, workflow)) return ok;
+  context.terminal.out(await serialised(brief(workflow), 'yaml'));
   return ok;
 };
 
@@ -82,19 +82,19 @@ function withoutNotes(annotations: Readonly<Record<string, string>> = {}): Recor
   return others.length > 0 ? Object.fromEntries(others) : undefined;
 }
 
-const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const { workflows } = await session.backend();
+const versions: Run<object> = async (context, [name = '']): Promise<ExitCode> => {
+  const { workflows } = await context.backend();
   const rows = await workflows.versions(name);
-  if (await printedValue(session, rows.map(versionObject))) return ok;
-  const now = session.clock.now();
+  if (await printedValue(context, rows.map(versionObject))) return ok;
+  const now = context.clock.now();
   const columns: Column<VersionRow>[] = [
     { heading: 'VERSION', cell: (row) => row.version },
     { heading: 'CURRENT', cell: (row) => (row.current ? 'yes' : 'no') },
     { heading: 'AGE', cell: (row) => formatAge(row.registeredAt, now) },
     { heading: 'REVISION', cell: (row) => row.revision, wide: true },
   ];
-  if (session.format === 'name') for (const row of rows) session.terminal.out(row.version);
-  else for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
+  if (context.format === 'name') for (const row of rows) context.terminal.out(row.version);
+  else for (const line of tableLines(columns, rows, context.format === 'wide')) context.terminal.out(line);
   return ok;
 };
 

@@ -9,7 +9,7 @@ import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { noteWarnings } from '../note-warnings.ts';
 import { printedList } from '../print-object.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 import { scopeOption } from './scope-option.ts';
 import { noteProblems } from './workflow-validate.ts';
 
@@ -40,27 +40,27 @@ export function workflowRegisterCommand(launch: CliLaunch): Command {
     .action(launch(register));
 }
 
-const register: Run<RegisterOptions> = async (session, paths, options): Promise<ExitCode> => {
+const register: Run<RegisterOptions> = async (context, paths, options): Promise<ExitCode> => {
   const timeoutMs = parseTimeout(options.timeout);
-  const found = await readWorkflowFiles(session, paths);
+  const found = await readWorkflowFiles(context, paths);
   const usable = found.filter(isUsable);
   if (usable.length < found.length) {
-    noteProblems(session, found);
+    noteProblems(context, found);
     return exitCodes.failed;
   }
-  const backend = await session.backend();
+  const backend = await context.backend();
   const { scope = 'tenant', force = false } = options;
   const written: Workflow[] = [];
   for (const { workflow } of usable) {
     const { result, workflow: object, where, warnings } = await backend.workflows.register(workflow, { scope, force });
-    noteWarnings(session.terminal, `workflow ${workflowName(object.metadata)}`, warnings);
-    if (options.wait) await accepted(session, backend, object, timeoutMs);
-    if (session.format === undefined || session.format === 'wide') {
-      session.terminal.out(`workflow ${workflowName(object.metadata)} ${object.spec.version} ${result} ${where}`);
+    noteWarnings(context.terminal, `workflow ${workflowName(object.metadata)}`, warnings);
+    if (options.wait) await accepted(context, backend, object, timeoutMs);
+    if (context.format === undefined || context.format === 'wide') {
+      context.terminal.out(`workflow ${workflowName(object.metadata)} ${object.spec.version} ${result} ${where}`);
     }
     written.push(object);
   }
-  await printedList(session, written);
+  await printedList(context, written);
   return ok;
 };
 
@@ -68,12 +68,12 @@ const lookAgainMs = 200;
 
 /** Resolves when the controllers have accepted what was registered; throws what they refuse, or a timeout. */
 async function accepted(
-  session: CommandSession,
+  context: CommandContext,
   backend: Backend,
   workflow: Workflow,
   timeoutMs: number,
 ): Promise<void> {
-  const deadline = session.clock.now() + timeoutMs;
+  const deadline = context.clock.now() + timeoutMs;
   const name = workflowName(workflow.metadata);
   for (;;) {
     const verdict = await backend.workflows.verdict(workflow);
@@ -81,9 +81,9 @@ async function accepted(
     if (verdict !== undefined) {
       throw new CliError('failed', `workflow ${name} was refused: ${verdict.reason}: ${verdict.message}`);
     }
-    if (session.interrupted.aborted || session.clock.now() >= deadline) {
+    if (context.interrupted.aborted || context.clock.now() >= deadline) {
       throw new CliError('timeout', `no controller has looked at workflow ${name}`, 'Do the controllers run?');
     }
-    await session.clock.sleep(lookAgainMs, session.interrupted);
+    await context.clock.sleep(lookAgainMs, context.interrupted);
   }
 }

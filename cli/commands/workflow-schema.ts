@@ -26,9 +26,9 @@ export function workflowSchemaCommand(launch: CliLaunch): Command {
 
 const names: Readonly<Record<WorkflowForm, string>> = { resource: 'workflow', manifest: 'workflow-manifest' };
 
-const schema: Run<SchemaOptions> = async (session, _, { form }): Promise<ExitCode> => {
+const schema: Run<SchemaOptions> = async (context, _, { form }): Promise<ExitCode> => {
   const { editorSchemas } = await import('../../crds/editor-schema.ts');
   const found = editorSchemas().get(names[form]) ?? {};
-  session.terminal.out(await serialised(found, session.format === 'yaml' ? 'yaml' : 'json'));
+  context.terminal.out(await serialised(found, context.format === 'yaml' ? 'yaml' : 'json'));
   return ok;
 };

@@ -7,7 +7,7 @@ import { isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { parsePairs } from '../parse-pairs.ts';
 import { printedValue } from '../print-object.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 import type { AnswerTo } from '../simulate/answer.ts';
 import type { Coverage } from '../simulate/coverage.ts';
 import type { Simulated, SimulationOptions } from '../simulate/simulation.ts';
@@ -62,22 +62,22 @@ export function workflowSimulateCommand(launch: CliLaunch): Command {
     .action(launch(run));
 }
 
-const run: Run<SimulateOptions> = async (session, paths, options): Promise<ExitCode> => {
-  const found = await readWorkflowFiles(session, paths);
+const run: Run<SimulateOptions> = async (context, paths, options): Promise<ExitCode> => {
+  const found = await readWorkflowFiles(context, paths);
   const usable = found.filter(isUsable).map(({ workflow }) => workflow);
   if (usable.length < found.length) {
-    noteProblems(session, found);
+    noteProblems(context, found);
     return exitCodes.failed;
   }
   const workflow = chosen(usable, options.workflow);
   const { givenAnswers } = await import('../simulate/given-answers.ts');
   const { createCoverage } = await import('../simulate/coverage.ts');
-  const file = options.answers === undefined ? undefined : await readAnswers(session, options.answers);
+  const file = options.answers === undefined ? undefined : await readAnswers(context, options.answers);
   const answers = (): AnswerTo => givenAnswers(workflow.spec, file, options.answer ?? []);
-  const setting = { workflow, others: usable, start: await startOf(session, options) };
+  const setting = { workflow, others: usable, start: await startOf(context, options) };
   const coverage = createCoverage(workflow.spec);
   const plan = { setting, answers, coverage };
-  const code = options.random === true ? await runMany(session, plan, options) : await runOnce(session, plan);
+  const code = options.random === true ? await runMany(context, plan, options) : await runOnce(context, plan);
   const isShort = coverage.unreachedStates().length + coverage.unmatchedRules().length > 0;
   return code === ok && options.strict === true && isShort ? exitCodes.failed : code;
 };
@@ -88,22 +88,22 @@ interface Plan {
   readonly coverage: Coverage;
 }
 
-async function runOnce(session: CommandSession, { setting, answers, coverage }: Plan): Promise<ExitCode> {
+async function runOnce(context: CommandContext, { setting, answers, coverage }: Plan): Promise<ExitCode> {
   const simulated = await simulateWith(setting, answers());
   coverage.add(simulated.status);
   const { phase } = simulated.status;
   const { shown, reportRun, reportCoverage } = await import('../simulate/report.ts');
-  if (!(await printedValue(session, { ...shown(simulated), ...unreached(coverage) }))) {
-    reportRun(session.terminal, simulated);
-    reportCoverage(session.terminal, coverage, 1);
+  if (!(await printedValue(context, { ...shown(simulated), ...unreached(coverage) }))) {
+    reportRun(context.terminal, simulated);
+    reportCoverage(context.terminal, coverage, 1);
   }
   return phase === 'completed' ? ok : exitCodes.failed;
 }
 
-async function runMany(session: CommandSession, plan: Plan, options: SimulateOptions): Promise<ExitCode> {
+async function runMany(context: CommandContext, plan: Plan, options: SimulateOptions): Promise<ExitCode> {
   const { randomAnswers, seeded } = await import('../simulate/random-answers.ts');
   const runs = wholeNumber('--runs', options.runs ?? '1000', { least: 1, most: 100_000 });
-  const seed = wholeNumber('--seed', options.seed ?? String(session.clock.now() % 1_000_000), {
+  const seed = wholeNumber('--seed', options.seed ?? String(context.clock.now() % 1_000_000), {
     least: 0,
     most: 2 ** 31,
   });
@@ -117,9 +117,9 @@ async function runMany(session: CommandSession, plan: Plan, options: SimulateOpt
   }
   const { reportCoverage, reportEnds } = await import('../simulate/report.ts');
   const value = { runs, seed, ends: Object.fromEntries(plan.coverage.ends), ...unreached(plan.coverage) };
-  if (!(await printedValue(session, value))) {
-    reportEnds(session.terminal, plan.coverage, { runs, seed });
-    reportCoverage(session.terminal, plan.coverage, runs);
+  if (!(await printedValue(context, value))) {
+    reportEnds(context.terminal, plan.coverage, { runs, seed });
+    reportCoverage(context.terminal, plan.coverage, runs);
   }
   return ok;
 }
@@ -148,8 +148,8 @@ function chosen(workflows: readonly Workflow[], name: string | undefined): Workf
   throw new CliError('not_found', `the files hold no workflow ${name ?? ''}`.trim(), `They hold: ${names || 'none'}.`);
 }
 
-async function startOf(session: CommandSession, options: SimulateOptions): Promise<SimulationOptions['start']> {
-  const input = await readInput(session.files, options);
+async function startOf(context: CommandContext, options: SimulateOptions): Promise<SimulationOptions['start']> {
+  const input = await readInput(context.files, options);
   const { intent, blackboard } = options;
   return {
     ...(input === undefined ? {} : { input }),
@@ -158,10 +158,10 @@ async function startOf(session: CommandSession, options: SimulateOptions): Promi
   };
 }
 
-async function readAnswers(session: CommandSession, path: string): Promise<Json> {
+async function readAnswers(context: CommandContext, path: string): Promise<Json> {
   const { parse } = await import('yaml');
   try {
-    return parse(await session.files.read(path), { schema: 'core' }) as Json;
+    return parse(await context.files.read(path), { schema: 'core' }) as Json;
   } catch (error) {
     if (error instanceof CliError) throw error;
     const [first] = String(error instanceof Error ? error.message : error).split('\n');

@@ -5,7 +5,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { type FileWorkflow, isUsable, problemLine, readWorkflowFiles } from '../manifest-files.ts';
 import { printedValue } from '../print-object.ts';
-import type { CommandSession } from '../session.ts';
+import type { CommandContext } from '../command-context.ts';
 
 export function workflowValidateCommand(launch: CliLaunch): Command {
   return new Command('validate')
@@ -24,13 +24,13 @@ interface ValidateOptions {
   readonly strict?: true;
 }
 
-const validate: Run<ValidateOptions> = async (session, paths, { strict = false }): Promise<ExitCode> => {
-  const found = await withChildren(await readWorkflowFiles(session, paths));
+const validate: Run<ValidateOptions> = async (context, paths, { strict = false }): Promise<ExitCode> => {
+  const found = await withChildren(await readWorkflowFiles(context, paths));
   const doubtful = found.reduce((sum, { problems }) => sum + problems.filter(isWarning).length, 0);
   const valid = found.every(isUsable) && !(strict && doubtful > 0);
   const rows = found.flatMap(({ file, problems }) => problems.map((problem) => ({ file, ...problem })));
-  if (!(await printedValue(session, rows))) report(session, found);
-  if (strict && doubtful > 0) session.terminal.note(`error: ${doubtful} warning${doubtful === 1 ? '' : 's'} found`);
+  if (!(await printedValue(context, rows))) report(context, found);
+  if (strict && doubtful > 0) context.terminal.note(`error: ${doubtful} warning${doubtful === 1 ? '' : 's'} found`);
   return valid ? ok : exitCodes.failed;
 };
 
@@ -54,8 +54,8 @@ export async function withChildren<T extends Readable>(found: readonly T[]): Pro
 }
 
 /** Valid files are listed too, so that a mistyped path is noticed. */
-function report(session: Pick<CommandSession, 'terminal'>, found: readonly FileWorkflow[]): void {
-  const { terminal } = session;
+function report(context: Pick<CommandContext, 'terminal'>, found: readonly FileWorkflow[]): void {
+  const { terminal } = context;
   for (const read of found) {
     for (const problem of read.problems) terminal.out(problemLine(read.file, problem));
     if (isUsable(read)) {
@@ -63,18 +63,18 @@ function report(session: Pick<CommandSession, 'terminal'>, found: readonly FileW
       terminal.out(`${read.file}: workflow ${metadata.name} ${spec.version} is valid (${formNotes[read.form]})`);
     }
   }
-  count(session, found);
+  count(context, found);
 }
 
 /** Why nothing was done, to standard error: standard output is for what a command makes. */
-export function noteProblems(session: Pick<CommandSession, 'terminal'>, found: readonly FileWorkflow[]): void {
+export function noteProblems(context: Pick<CommandContext, 'terminal'>, found: readonly FileWorkflow[]): void {
   for (const { file, problems } of found) {
-    for (const problem of problems) session.terminal.note(problemLine(file, problem));
+    for (const problem of problems) context.terminal.note(problemLine(file, problem));
   }
-  count(session, found);
+  count(context, found);
 }
 
-function count({ terminal }: Pick<CommandSession, 'terminal'>, found: readonly FileWorkflow[]): void {
+function count({ terminal }: Pick<CommandContext, 'terminal'>, found: readonly FileWorkflow[]): void {
   const errors = found.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
   if (errors.length === 0) return;
   const forms = new Set(found.filter((read) => !isUsable(read)).map(({ form }) => formNames[form]));

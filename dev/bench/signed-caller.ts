@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createSessions, issueSession, type SealKey } from '../../lib/envelope/index.ts';
+import { createSealSessions, issueSession, type SealKey } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { aSigner } from '../../test/support/seal-world.ts';
 import { issuer } from './lane-setup.ts';
@@ -32,7 +32,7 @@ export async function signedCaller(bus: EventBus, tenant: string): Promise<Signe
     publicKey: signer.publicKey,
     securityContext: 'default',
   };
-  const deps = { key, sessions: createSessions(bus), clock: systemClock, newId };
+  const deps = { key, sessions: createSealSessions(bus), clock: systemClock, newId };
   const { security_token: token } = await issueSession(deps, request);
   let made = 0;
   return {

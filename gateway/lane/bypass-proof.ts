@@ -5,13 +5,13 @@ import {
   envelopeLimits,
   type ProveEnvelope,
   type ProveSession,
-  type Sessions,
+  type SealSessions,
 } from '../../lib/envelope/index.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
 
 interface BypassDeps {
   readonly clock: Clock;
-  readonly sessions: Pick<Sessions, 'find'>;
+  readonly sessions: Pick<SealSessions, 'find'>;
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   createEnvelopeProof,
   createProofPool,
   createRevocations,
-  createSessions,
+  createSealSessions,
   createVouch,
   issueToken,
   type Revocations,
@@ -81,7 +81,7 @@ async function startReplica(bus: EventBus): Promise<Replica> {
   };
   const tenants = { namespaceOf: (slug: string) => slug };
   const tenancy = createTenancy({ audit, tenants });
-  const sessions = createSessions(bus);
+  const sessions = createSealSessions(bus);
   const calls = createCallsUnderWay({ ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / hurry, signal) });
   const view = createSessionView(deps);
   const revocations = createRevocations({ ...deps, sessions, calls });

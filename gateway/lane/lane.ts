@@ -12,7 +12,7 @@ import {
   createRefusalNotes,
   createRevocations,
   createSessionProof,
-  createSessions,
+  createSealSessions,
   createVouch,
   isOrphaned,
   type NoteRefusal,
@@ -20,7 +20,7 @@ import {
   type ProveSession,
   type Revocations,
   type SealVerifier,
-  type Sessions,
+  type SealSessions,
   type Vouch,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -50,7 +50,7 @@ export interface Lane {
   readonly noteRefusal: NoteRefusal;
   readonly registry: ToolRegistry;
   readonly securityOf: SecurityOf;
-  readonly sessions: Sessions;
+  readonly sessions: SealSessions;
   readonly view: SessionView;
   readonly revocations: Revocations;
   readonly sealKey: () => SealVerifier | undefined;
@@ -87,7 +87,7 @@ export const createAuditedRefusals = ({ audit, clock }: RefusalDeps): NoteRefusa
 
 export function createLane(deps: LaneDeps): Lane {
   const { bus, clock, cluster, config, tenancy, toolSources = [] } = deps;
-  const sessions = createSessions(bus, cluster.tenants);
+  const sessions = createSealSessions(bus, cluster.tenants);
   const calls = createCallsUnderWay(clock);
   const view = createSessionView({ ...deps, isOrphan: (session) => isOrphaned(session, cluster.tenants) });
   const generationOf = (uid: string): number | undefined => generationIn(cluster, uid);
@@ -141,7 +141,7 @@ function generationIn({ informers }: GatewayCluster, uid: string): number | unde
 
 interface ProofParts {
   readonly key: SealVerifier;
-  readonly sessions: Sessions;
+  readonly sessions: SealSessions;
   readonly view: SessionView;
 }
 

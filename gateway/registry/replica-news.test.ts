@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { createCallsUnderWay, createRevocations, createSessions, sessionKey } from '../../lib/envelope/index.ts';
+import { createCallsUnderWay, createRevocations, createSealSessions, sessionKey } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
@@ -30,7 +30,7 @@ async function replica({ hasSynced = () => true, madeIn = clock }: { hasSynced?:
   ]);
   const generationOf = vi.fn<(uid: string) => number | undefined>((uid) => known.get(uid));
   const calls = withNews({ calls: createCallsUnderWay(clock), clock, generationOf, hasSynced });
-  const sessions = createSessions(bus);
+  const sessions = createSealSessions(bus);
   const revocations = createRevocations({ bus, clock, logger: silentLogger, newId, sessions, calls });
   open.push(revocations);
   void revocations.run(stop.signal);

@@ -20,13 +20,13 @@ export { createRevocations, type Revocations } from './revocations.ts';
 export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';
 export { requireSessionContext } from './session-context.ts';
 export {
-  createSessions,
+  createSealSessions,
   type HeardSession,
   heardOf,
   isOrphaned,
   type SealSession,
   type SessionName,
-  type Sessions,
+  type SealSessions,
   sessionBucket,
   sessionKey,
   sessionSubject,

@@ -7,7 +7,7 @@ import { createMemoryBucket } from '../bus/kv/memory-bucket.ts';
 import { newId } from '../ids.ts';
 import { issueSession } from './issue-session.ts';
 import { loadSealKey, type SealKey } from './seal-key.ts';
-import { createSessions } from './sessions.ts';
+import { createSealSessions } from './sessions.ts';
 import { readToken } from './token.ts';
 
 const config = { SEAL_GATEWAY_SEAL_JWT_ISSUER: 'our-issuer', SEAL_GATEWAY_SEAL_JWT_AUDIENCE: 'our-tools' };
@@ -18,7 +18,7 @@ const rawKey = (): string =>
 function world() {
   const clock = createManualClock();
   const key = loadSealKey({ ...config, WINDLASS_SEAL_KEY: '/key' }, () => pem, silentLogger);
-  const sessions = createSessions({ bucket: (definition) => createMemoryBucket(clock, definition) });
+  const sessions = createSealSessions({ bucket: (definition) => createMemoryBucket(clock, definition) });
   return { clock, key, sessions, newId };
 }
 

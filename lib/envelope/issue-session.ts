@@ -3,12 +3,12 @@ import type { NewId } from '../ids.ts';
 import { envelopeLimits } from './limits.ts';
 import { readNewPublicKey } from './public-key.ts';
 import type { SealKey } from './seal-key.ts';
-import type { SealSession, Sessions } from './sessions.ts';
+import type { SealSession, SealSessions } from './sessions.ts';
 import { issueToken } from './token.ts';
 
 export interface IssueSessionDeps {
   readonly key: SealKey;
-  readonly sessions: Sessions;
+  readonly sessions: SealSessions;
   readonly clock: Clock;
   readonly newId: NewId;
 }

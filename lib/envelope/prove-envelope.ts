@@ -8,14 +8,14 @@ import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
 import type { Envelope, Sealed } from './read-envelope.ts';
-import { type HeardSession, heardOf, type SealSession, type SessionName, type Sessions } from './sessions.ts';
+import { type HeardSession, heardOf, type SealSession, type SessionName, type SealSessions } from './sessions.ts';
 import { createTokenReader, type ReadToken, type SealClaims, type SealVerifier } from './token.ts';
 
 export interface ProofDeps {
   readonly bus: Pick<EventBus, 'bucket'>;
   readonly clock: Clock;
   readonly key: SealVerifier;
-  readonly sessions: Pick<Sessions, 'find' | 'lookUp'>;
+  readonly sessions: Pick<SealSessions, 'find' | 'lookUp'>;
   /**
    * A session that this process has heard of, which may have changed meanwhile; without one the bus is asked. A call that
    * fails under it is proved again under the stored session, so that a caller notices nothing of the delay.

@@ -9,7 +9,7 @@ import { sealSession } from '../../test/support/seal-session.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createCallsUnderWay } from './calls-under-way.ts';
 import { createRevocations } from './revocations.ts';
-import { createSessions, type SealSession, sessionKey } from './sessions.ts';
+import { createSealSessions, type SealSession, sessionKey } from './sessions.ts';
 
 let nats: TestBus;
 beforeAll(async () => void (nats = await startTestBus()));
@@ -59,7 +59,7 @@ async function startReplica(clock: Clock, gate = new Gate()) {
     },
   };
   const stop = new AbortController();
-  const sessions = createSessions(real);
+  const sessions = createSealSessions(real);
   const calls = createCallsUnderWay(clock);
   const revocations = createRevocations({ bus, clock, logger: silentLogger, newId, sessions, calls });
   const running = revocations.run(stop.signal);

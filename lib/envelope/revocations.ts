@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import type { Logger } from '../logger.ts';
 import type { CallsUnderWay } from './calls-under-way.ts';
-import { sessionKey, type SessionName, type Sessions } from './sessions.ts';
+import { sessionKey, type SessionName, type SealSessions } from './sessions.ts';
 
 /**
  * Revokes sessions over every replica of gateway and API that takes signed calls (ADR 0056). A call enters the list of
@@ -33,7 +33,7 @@ interface RevocationsDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: NewId;
-  readonly sessions: Sessions;
+  readonly sessions: SealSessions;
   readonly calls: Pick<CallsUnderWay, 'drained'>;
 }
 

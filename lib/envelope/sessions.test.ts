@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryBucket } from '../bus/kv/memory-bucket.ts';
 import type { KeyValueBucket } from '../bus/index.ts';
-import { createSessions, type SealSession, sessionBucket } from './sessions.ts';
+import { createSealSessions, type SealSession, sessionBucket } from './sessions.ts';
 
 const session: SealSession = {
   execution_id: 'e-1',
@@ -31,7 +31,7 @@ async function after(left: SealSession) {
   const clock = createManualClock();
   const { bucket } = createBuckets(clock);
   await bucket<SealSession>(sessionBucket).create(left.execution_id, left, left.tenant);
-  return { sessions: createSessions({ bucket }), now: clock.now() };
+  return { sessions: createSealSessions({ bucket }), now: clock.now() };
 }
 
 describe('a session of a tenant whose namespace was deleted', () => {
@@ -44,7 +44,12 @@ describe('a session of a tenant whose namespace was deleted', () => {
       uidOf: () => now.uid,
     };
     const buckets = createBuckets(clock);
-    return { now, sessions: createSessions(buckets, tenants), unaware: createSessions(buckets), at: clock.now() };
+    return {
+      now,
+      sessions: createSealSessions(buckets, tenants),
+      unaware: createSealSessions(buckets),
+      at: clock.now(),
+    };
   }
 
   it.each([undefined, 'second'])('is as one that never was, where the uid of the namespace is %s', async (uid) => {

@@ -84,7 +84,7 @@ export function isOrphaned(
  * The sessions of all replicas. A session that `isOrphaned` is as one that never was. Calls throw AppError `unavailable` where
  * the bus cannot be reached.
  */
-export interface Sessions {
+export interface SealSessions {
   find(name: SessionName): Promise<SealSession | undefined>;
   /**
    * The session that a call names. Where the tenant of its token has none of this id, it is that of the tenant that
@@ -132,7 +132,7 @@ const ownerBucket = {
 const attempts = 5;
 
 /** Without `tenants`, sessions outlive the namespaces of their tenants. */
-export function createSessions(bus: Pick<EventBus, 'bucket'>, tenants?: SessionTenants): Sessions {
+export function createSealSessions(bus: Pick<EventBus, 'bucket'>, tenants?: SessionTenants): SealSessions {
   const bucket = bus.bucket<SealSession>(sessionBucket);
   const owners = bus.bucket<string>(ownerBucket);
   const stores: Stores = { bucket, owners, isOrphan: (session) => isOrphaned(session, tenants) };

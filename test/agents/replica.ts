@@ -15,7 +15,7 @@ import {
   type CallCounter,
   createCallCounter,
   createCallsUnderWay,
-  createSessions,
+  createSealSessions,
   type CallsUnderWay,
 } from '../../lib/envelope/index.ts';
 import { defined } from '../../lib/defined.ts';
@@ -304,7 +304,7 @@ export function startReplica({
     definitionOf,
     leaving,
     admission,
-    sessions: createSessions(bus),
+    sessions: createSealSessions(bus),
     ...defined({ poolBytes }),
   });
   const running = drivers.run(stop.signal);

@@ -7,7 +7,7 @@ import { createGatewayClient } from '../../client/index.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createSessions } from '../../lib/envelope/index.ts';
+import { createSealSessions } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
@@ -50,7 +50,7 @@ afterAll(async () => {
 /** Parts of one replica of the API. */
 function sourceOf(url = gateway.url, bus = nats.connect()): RegisteredToolSource {
   const deps = { bus, clock: systemClock, logger: silentLogger, newId };
-  const sessions = createToolSessions({ ...deps, key: gateway.key, sessions: createSessions(bus) });
+  const sessions = createToolSessions({ ...deps, key: gateway.key, sessions: createSealSessions(bus) });
   return createRegisteredTools({
     ...deps,
     call: createGatewayCalls({ ...deps, room: createLargeAnswers(deps.clock), sessions, url }),

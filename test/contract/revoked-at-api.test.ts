@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import {
   createCallCounter,
   createEnvelopeProof,
-  createSessions,
+  createSealSessions,
   createProofPool,
   createVouch,
   issueSession,
@@ -64,7 +64,7 @@ async function startApi(bus: EventBus, key: SealKey) {
   const proved = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const order: string[] = [];
-  const sessions = createSessions(bus);
+  const sessions = createSealSessions(bus);
   const { clock } = patience;
   const admission = createSignedAdmission({ bus, clock, logger: silentLogger, newId, sessions });
   const tool: ToolRuns[string] = {

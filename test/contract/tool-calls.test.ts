@@ -12,7 +12,7 @@ import type { SecurityContextSpec } from '../../crds/schema/security-context.ts'
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { AuditEntry } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createCallCounter, createSessions } from '../../lib/envelope/index.ts';
+import { createCallCounter, createSealSessions } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import { isGivenUp } from '../../lib/tools/given-up.ts';
@@ -105,7 +105,12 @@ interface Started {
 function startReplica(clock = systemClock): Started {
   const bus = nats.connect();
   const deps = { bus, clock, logger: silentLogger, newId };
-  const sessions = createToolSessions({ ...deps, clock: systemClock, key: gateway.key, sessions: createSessions(bus) });
+  const sessions = createToolSessions({
+    ...deps,
+    clock: systemClock,
+    key: gateway.key,
+    sessions: createSealSessions(bus),
+  });
   const calling = { ...deps, clock: systemClock, room: createLargeAnswers(clock), sessions, url: gateway.url };
   const executing = {
     ...deps,

@@ -10,7 +10,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
-import { createSessions } from '../../lib/envelope/index.ts';
+import { createSealSessions } from '../../lib/envelope/index.ts';
 import { bodyLimits } from '../../lib/http/body-limits.ts';
 import { newId } from '../../lib/ids.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const attestations = createAttestations({
     key: { privateKey, publicKey, issuer: 'windlass', audience: 'windlass-tools' },
-    sessions: createSessions(bus),
+    sessions: createSealSessions(bus),
     clock: systemClock,
     newId,
   });

@@ -4,7 +4,7 @@ import { serveBuiltinTools } from '../../api/tools/serve-builtin.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { createBuiltinSource } from '../../gateway/tools/builtin-source.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createSessions, issueSession, issueToken, type SealKey } from '../../lib/envelope/index.ts';
+import { createSealSessions, issueSession, issueToken, type SealKey } from '../../lib/envelope/index.ts';
 import type { ToolCaller } from '../../lib/tools/tool.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { aToolCaller } from '../builders/tool-caller.ts';
@@ -113,7 +113,7 @@ async function begin(
 async function attest(executionId: string): Promise<Begun> {
   const signer = aSigner();
   const bus = nats.connect();
-  const deps = { key, sessions: createSessions(bus), clock: systemClock, newId: randomUUID };
+  const deps = { key, sessions: createSealSessions(bus), clock: systemClock, newId: randomUUID };
   const request = { executionId, tenant: 'acme', podUid: 'p-1', securityContext: 'default' };
   const { security_token: token } = await issueSession(deps, { ...request, publicKey: signer.publicKey });
   return { executionId, token, signer };

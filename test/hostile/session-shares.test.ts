@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { bucketStreamName } from '../../lib/bus/streams.ts';
-import { createSessions, type SealSession, sessionBucket } from '../../lib/envelope/index.ts';
+import { createSealSessions, type SealSession, sessionBucket } from '../../lib/envelope/index.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 
 /** 1 MiB for keys, 300 bytes each and 64 in a block, makes 54 blocks; a tenant alone has 43 of them. */
@@ -49,7 +49,7 @@ describe('Mallory and the sessions of signed calls that all tenants store in NAT
 
   /** Bytes that were stored before the refusal. */
   async function storedUntil(make: (at: number) => SealSession, by: EventBus = bus) {
-    const sessions = createSessions(by);
+    const sessions = createSealSessions(by);
     for (let at = 0, bytes = 0; bytes < 4 * shareBytes; at += 1) {
       const session = make(at);
       try {

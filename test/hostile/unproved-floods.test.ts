@@ -8,7 +8,7 @@ import {
   createCallsUnderWay,
   createEnvelopeProof,
   createProofPool,
-  createSessions,
+  createSealSessions,
   createVouch,
   issueSession,
   issueToken,
@@ -88,7 +88,7 @@ afterEach(async () => {
 });
 
 function startApi(bus: EventBus): Promise<TestServer> {
-  const proof = { bus, clock: systemClock, key, sessions: createSessions(bus) };
+  const proof = { bus, clock: systemClock, key, sessions: createSealSessions(bus) };
   const proofs = createProofPool(proof);
   const routes = createSealInvokeRoutes({
     ...proof,
@@ -119,7 +119,7 @@ interface Victim {
 
 async function aVictim(): Promise<Victim> {
   const [executionId, signer] = [randomUUID(), aSigner()];
-  const sessions = createSessions(await nats.connected());
+  const sessions = createSealSessions(await nats.connected());
   const { security_token: token } = await issueSession(
     { key, sessions, clock: systemClock, newId },
     { executionId, tenant: 'acme', podUid: 'p-1', securityContext: 'default', publicKey: signer.publicKey },

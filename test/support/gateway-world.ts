@@ -29,7 +29,7 @@ import {
   createEnvelopeProof,
   createRevocations,
   createSessionProof,
-  createSessions,
+  createSealSessions,
   createProofPool,
   createVouch,
   type SealVerifier,
@@ -185,7 +185,7 @@ async function byTenant({ authorization = '' }: { readonly authorization?: strin
 }
 
 type Proven = Pick<GatewayWorldOptions, 'bus' | 'key'> & {
-  readonly sessions: ReturnType<typeof createSessions>;
+  readonly sessions: ReturnType<typeof createSealSessions>;
   readonly isBypass: boolean;
 };
 
@@ -215,7 +215,7 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   };
   const tenants = { namespaceOf: (slug: string) => (slug === '' ? undefined : `tenant-${slug}`) };
   const tenancy = createTenancy({ audit, tenants });
-  const sessions = createSessions(bus);
+  const sessions = createSealSessions(bus);
   const calls = createCallsUnderWay(systemClock);
   const view = createSessionView(deps);
   const revocations = createRevocations({ ...deps, sessions, calls });

@@ -22,7 +22,7 @@ import {
   createCallsUnderWay,
   createEnvelopeProof,
   createRevocations,
-  createSessions,
+  createSealSessions,
   createProofPool,
   createVouch,
   type SealKey,
@@ -56,7 +56,7 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   const audit = createAuditChain({ ...deps, key: auditKey });
   const tenants = { namespaceOf: (slug: string) => `tenant-${slug}` };
   const tenancy = createTenancy({ audit, tenants });
-  const sessions = createSessions(bus);
+  const sessions = createSealSessions(bus);
   const calls = createCallsUnderWay(systemClock);
   const view = createSessionView(deps);
   const revocations = createRevocations({ ...deps, sessions, calls });

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { BucketDefinition } from '../../lib/bus/index.ts';
 import { createMemoryBucket } from '../../lib/bus/kv/memory-bucket.ts';
-import { createSessions, issueSession, loadSealKey, type SealSession } from '../../lib/envelope/index.ts';
+import { createSealSessions, issueSession, loadSealKey, type SealSession } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { createManualClock } from './manual-clock.ts';
 import { silentLogger } from './silent-logger.ts';
@@ -60,7 +60,7 @@ export function aSealWorld() {
       return known as ReturnType<typeof createMemoryBucket<T>>;
     },
   };
-  const sessions = createSessions(bus);
+  const sessions = createSealSessions(bus);
   const seconds = (): number => Math.floor(clock.now() / 1_000);
   const begin = async (signer: Signer, parts: Partial<SealSession> = {}) => {
     const { execution_id: executionId = 'e-1', tenant = 'acme', expires_at: expiresAt } = parts;

@@ -1,10 +1,10 @@
-import { type CallsUnderWay, sessionKey, type SessionName, type Sessions } from '../../../lib/envelope/index.ts';
+import { type CallsUnderWay, sessionKey, type SessionName, type SealSessions } from '../../../lib/envelope/index.ts';
 
 /** By what a signed call may still begin after it has waited (ADR 0056). */
 export interface BeginDeps {
   /** The list of this replica: a revocation waits for the calls in it. */
   readonly admission: Pick<CallsUnderWay, 'enter'>;
-  readonly sessions: Pick<Sessions, 'find'>;
+  readonly sessions: Pick<SealSessions, 'find'>;
 }
 
 /** The right of one call to begin, held until it is disposed. */

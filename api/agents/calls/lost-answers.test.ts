@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import type { ConversationRecord } from '../../../lib/conversation/record.ts';
-import { createSessions } from '../../../lib/envelope/index.ts';
+import { createSealSessions } from '../../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
 import type { Tool, ToolAnswer } from '../../../lib/tools/tool.ts';
 import { executionOf, podTool, replyOf, SharedExecutions } from '../../../test/agents/replica.ts';
@@ -94,7 +94,7 @@ it.each(podAnswers)(
     const uid = `signed-${what.replaceAll(' ', '-')}`;
     const { drivers } = replicas.start({ shared, ask: () => new Promise<never>(() => undefined), tools: [tool] });
     const session = { ...sealSession(), execution_id: uid };
-    await vi.waitFor(() => createSessions(replicas.connect()).create(session), { timeout: 20_000 });
+    await vi.waitFor(() => createSealSessions(replicas.connect()).create(session), { timeout: 20_000 });
     shared.put(executionOf(uid));
     const open = await drivers.open(shared.get(`run-${uid}`), within(20_000));
     for (const call_id of ['c1', 'c2', 'c3', 'c4', 'c5']) {

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { SecurityContextSpec } from '../../../crds/schema/security-context.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { createSessions } from '../../../lib/envelope/index.ts';
+import { createSealSessions } from '../../../lib/envelope/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
@@ -28,7 +28,7 @@ const content = (text: string) => expect.stringContaining(text) as string;
 async function world(uid: string, read: () => SecurityContextSpec) {
   const bus = replicas.connect();
   while (bus.problem() !== undefined) await systemClock.sleep(10);
-  await createSessions(bus).create({ ...sealSession(), execution_id: uid });
+  await createSealSessions(bus).create({ ...sealSession(), execution_id: uid });
   const shared = new SharedExecutions();
   const asked: ModelRequest[] = [];
   const replies = [Promise.withResolvers<ModelReply>(), Promise.withResolvers<ModelReply>()];

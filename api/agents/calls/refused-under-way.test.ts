@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { createSessions } from '../../../lib/envelope/index.ts';
+import { createSealSessions } from '../../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
 import type { DispatchResult, Tool } from '../../../lib/tools/tool.ts';
 import { executionOf, podTool, replyOf, SharedExecutions, startReplica } from '../../../test/agents/replica.ts';
@@ -67,7 +67,7 @@ it('AMB-038 a signed command that a pod has ends so too, and one that no pod has
   };
   const bus = replicas.connect();
   while (bus.problem() !== undefined) await systemClock.sleep(10);
-  await createSessions(bus).create({ ...sealSession(), execution_id: 'signed' });
+  await createSealSessions(bus).create({ ...sealSession(), execution_id: 'signed' });
   const first = startReplica({ bus, shared, ask, tools: [podTool(false)] });
   shared.put(executionOf('signed'));
   const open = await first.drivers.open(shared.get('run-signed'), never);

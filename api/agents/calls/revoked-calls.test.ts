@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { createCallsUnderWay, createRevocations, createSessions } from '../../../lib/envelope/index.ts';
+import { createCallsUnderWay, createRevocations, createSealSessions } from '../../../lib/envelope/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { DispatchResult } from '../../../lib/tools/tool.ts';
 import { createToolbox } from '../../../lib/tools/toolbox.ts';
@@ -26,7 +26,7 @@ async function world(uid: string) {
   const bus = replicas.connect();
   while (bus.problem() !== undefined) await systemClock.sleep(10);
   const calls = createCallsUnderWay(systemClock);
-  const sessions = createSessions(bus);
+  const sessions = createSealSessions(bus);
   const revocations = createRevocations({ bus, clock: systemClock, logger: silentLogger, newId, sessions, calls });
   void revocations.run(over.signal);
   await revocations.open(over.signal);

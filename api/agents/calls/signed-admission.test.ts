@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAbsentBus } from '../../../lib/bus/absent-bus.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { createSessions } from '../../../lib/envelope/index.ts';
+import { createSealSessions } from '../../../lib/envelope/index.ts';
 import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
 import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { createSignedAdmission } from './signed-admission.ts';
@@ -17,7 +17,7 @@ const admissionOver = (bus: EventBus) =>
     clock: systemClock,
     logger: silentLogger,
     newId: () => 'api-',
-    sessions: createSessions(bus),
+    sessions: createSealSessions(bus),
   });
 const { signal: never } = new AbortController();
 

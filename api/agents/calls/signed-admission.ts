@@ -5,7 +5,7 @@ import {
   type CallsUnderWay,
   createCallsUnderWay,
   createRevocations,
-  type Sessions,
+  type SealSessions,
 } from '../../../lib/envelope/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { NewId } from '../../../lib/ids.ts';
@@ -26,7 +26,7 @@ interface AdmissionDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: NewId;
-  readonly sessions: Sessions;
+  readonly sessions: SealSessions;
 }
 
 export function createSignedAdmission(deps: AdmissionDeps): SignedAdmission {

@@ -3,7 +3,7 @@ import { conversationLimits } from '../../../lib/conversation/limits.ts';
 import { heldBytes } from '../../../lib/conversation/held-bytes.ts';
 import { emptyState, fold } from '../../../lib/conversation/state.ts';
 import { createFairPool } from '../../../lib/fair-pool.ts';
-import { createSessions } from '../../../lib/envelope/index.ts';
+import { createSealSessions } from '../../../lib/envelope/index.ts';
 import type { ModelReply } from '../../../lib/models/models.ts';
 import { executionOf, podTool, SharedExecutions } from '../../../test/agents/replica.ts';
 import { useReplicas } from '../../../test/agents/replicas.ts';
@@ -24,7 +24,7 @@ const many = (bytes: number) => ({ list: Array.from({ length: bytes / 88 }, () =
 async function driven(uid: string, poolBytes?: number) {
   const shared = new SharedExecutions();
   const bus = await replicas.connected();
-  await createSessions(bus).create({ ...sealSession(), execution_id: uid });
+  await createSealSessions(bus).create({ ...sealSession(), execution_id: uid });
   const ask = () => new Promise<ModelReply>(() => undefined);
   const tools = [podTool(false)];
   const replica = replicas.start({ shared, ask, tools, ...(poolBytes !== undefined && { poolBytes }) });

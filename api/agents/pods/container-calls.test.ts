@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { createSessions, type SealSession } from '../../../lib/envelope/index.ts';
+import { createSealSessions, type SealSession } from '../../../lib/envelope/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { ModelRequest } from '../../../lib/models/models.ts';
 import type { DispatchResult, ToolAnswer } from '../../../lib/tools/tool.ts';
@@ -31,7 +31,7 @@ const finishers: (() => void)[] = [];
 const never = new AbortController().signal;
 /** The session that calls of an execution are signed in. */
 const attest = async (uid: string): Promise<SealSession> =>
-  createSessions(await nats.connected()).create({ ...sealSession(), execution_id: uid });
+  createSealSessions(await nats.connected()).create({ ...sealSession(), execution_id: uid });
 const result: DispatchResult = { exit_code: 0, stdout: 'out', stderr: '', duration_ms: 1, truncated: false };
 const config = { subcommand_allowlist: { ls: [] } };
 // Its model asks for an unknown tool for as long as a test waits, which takes many questions.

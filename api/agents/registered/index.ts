@@ -1,5 +1,5 @@
 import type { EventBus } from '../../../lib/bus/index.ts';
-import type { SealKey, Sessions } from '../../../lib/envelope/index.ts';
+import type { SealKey, SealSessions } from '../../../lib/envelope/index.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { createGatewayCalls } from './call-gateway.ts';
 import { createRegisteredTools, noRegisteredTools, type RegisteredToolSource } from './registered-tools.ts';
@@ -18,7 +18,7 @@ export {
 interface OpenDeps extends Pick<ApiDeps, 'clock' | 'config' | 'largeAnswers' | 'logger' | 'newId'> {
   readonly bus: Pick<EventBus, 'request'>;
   readonly key: SealKey;
-  readonly sessions: Sessions;
+  readonly sessions: SealSessions;
 }
 
 /** Registered tools for agents, where the installation has a tool gateway. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import { answerJson, loopback } from '../../../test/builders/loopback.ts';
-import type { GlobalOptions } from '../../session.ts';
+import type { GlobalOptions } from '../../command-context.ts';
 import { type OpenDeps, openHttpBackend } from './open.ts';
 
 const claims = { sub: 'anna', iss: 'https://id.example', tenant_id: 'acme', exp: 4e9 };

@@ -2,7 +2,7 @@ import { createWindlassClient, WindlassApiError, type WindlassClient } from '../
 import { isLoopback } from '../../../lib/loopback.ts';
 import { claimsOf, nameOf, tokenSubject } from '../../login/token-claims.ts';
 import { createTokenSource, type TokenDeps } from '../../login/token-source.ts';
-import type { GlobalOptions } from '../../session.ts';
+import type { GlobalOptions } from '../../command-context.ts';
 import type { Terminal } from '../../terminal.ts';
 import { flagsOf } from '../choose.ts';
 import { clientOptions } from '../client-options.ts';

@@ -1,7 +1,7 @@
 import { createGatewayClient, createWindlassClient } from '../../../client/index.ts';
 import { CliError } from '../../exit-codes.ts';
 import { createTokenSource, type TokenDeps } from '../../login/token-source.ts';
-import type { GlobalOptions } from '../../session.ts';
+import type { GlobalOptions } from '../../command-context.ts';
 import type { Terminal } from '../../terminal.ts';
 import { flagsOf, type GatewayChoice } from '../choose.ts';
 import { clientOptions } from '../client-options.ts';

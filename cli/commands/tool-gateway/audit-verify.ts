@@ -12,7 +12,7 @@ import {
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
 import { examples, type CliLaunch, ok, repeatable, type Run } from '../../launch.ts';
 import { printedValue } from '../../print-object.ts';
-import type { CommandSession } from '../../session.ts';
+import type { CommandContext } from '../../command-context.ts';
 
 interface VerifyOptions {
   readonly publicKey?: readonly string[];
@@ -47,27 +47,27 @@ export const verifyCommand = (launch: CliLaunch): Command =>
     )
     .action(launch(verify));
 
-const verify: Run<VerifyOptions> = async (session, _args, options): Promise<ExitCode> => {
+const verify: Run<VerifyOptions> = async (context, _args, options): Promise<ExitCode> => {
   const { file, save } = options;
   if (file !== undefined && save !== undefined)
     throw new CliError('usage', '--file and --save exclude each other', 'Keep one of them.');
-  const source = await sourceOf(session, options);
+  const source = await sourceOf(context, options);
   const { createChainVerifier } = await import('../../../lib/audit-chain/verify-chain.ts');
   const { checkpoints, retained_from: from } = source.vouchers;
-  const keys = await keysOf(session, options, source.vouchers);
+  const keys = await keysOf(context, options, source.vouchers);
   const verifier = createChainVerifier({ checkpoints, keys, ...(from === null ? {} : { retainedFrom: from }) });
   const text = await readThrough(source, verifier, save !== undefined);
-  if (save !== undefined) await session.files.writePrivate(save, text, { replace: options.force === true });
+  if (save !== undefined) await context.files.writePrivate(save, text, { replace: options.force === true });
   const report = verifier.report();
   const isWhole = report.problems.length === 0;
   const shown = { whole: isWhole, ...report, retained_from: from, key_ids: [...keys.keys()] };
-  if (!(await printedValue(session, shown))) tell(session, report, shown.key_ids);
+  if (!(await printedValue(context, shown))) tell(context, report, shown.key_ids);
   return isWhole ? ok : exitCodes.failed;
 };
 
-async function sourceOf(session: CommandSession, { file, ofTenant }: VerifyOptions): Promise<AuditSource> {
-  if (file !== undefined) return savedAudit(session.files, file);
-  return auditOf((await session.gateway()).client, ofTenant);
+async function sourceOf(context: CommandContext, { file, ofTenant }: VerifyOptions): Promise<AuditSource> {
+  if (file !== undefined) return savedAudit(context.files, file);
+  return auditOf((await context.gateway()).client, ofTenant);
 }
 
 /** Gives the text of the record where it is to be saved. */
@@ -86,7 +86,7 @@ async function readThrough(
 
 /** Keys of the files, or else of the record, by id. */
 async function keysOf(
-  session: CommandSession,
+  context: CommandContext,
   { publicKey }: VerifyOptions,
   vouchers: AuditVouchers,
 ): Promise<KeyRing> {
@@ -94,7 +94,7 @@ async function keysOf(
   const { publicKeysOf } = await import('../../../lib/audit-chain/public-keys.ts');
   const shown = [vouchers.public_key, ...(vouchers.former_public_keys ?? [])];
   const places = publicKey ?? shown.map(() => 'the answer of the gateway');
-  const texts = publicKey === undefined ? shown : await Promise.all(publicKey.map((file) => session.files.read(file)));
+  const texts = publicKey === undefined ? shown : await Promise.all(publicKey.map((file) => context.files.read(file)));
   return keyRing(texts.flatMap((pem, index) => publicKeysOf(pem) ?? noKey(places[index] ?? '')));
 }
 
@@ -104,7 +104,7 @@ function noKey(place: string): never {
 
 type KeyRing = ReadonlyMap<string, KeyObject>;
 
-function tell({ terminal }: CommandSession, report: ChainReport, keyIds: readonly string[]): void {
+function tell({ terminal }: CommandContext, report: ChainReport, keyIds: readonly string[]): void {
   const { events, chains, gone, problems } = report;
   for (const chain of chains) for (const line of linesOf(chain)) terminal.out(line);
   for (const chain of gone) terminal.out(`${nameOf(chain)}: no event is retained; ${wasThere(chain)}`);

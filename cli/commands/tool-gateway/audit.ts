@@ -8,7 +8,7 @@ import { type AuditEvent, type AuditFilter, eventsOf } from '../../tool-gateway/
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
 import { examples, type CliLaunch, ok, type Run } from '../../launch.ts';
 import { printedValue } from '../../print-object.ts';
-import type { CommandSession } from '../../session.ts';
+import type { CommandContext } from '../../command-context.ts';
 import { type Column, tableLines } from '../../table.ts';
 import { verifyCommand } from './audit-verify.ts';
 
@@ -75,23 +75,23 @@ function summary(data: AuditEvent['data']): string {
   return text.length > summaryLength ? `${text.slice(0, summaryLength - 1)}…` : text;
 }
 
-const list: Run<ListOptions> = async (session, _args, options): Promise<ExitCode> => {
-  const filter = filterOf(session, options);
-  const { client } = await session.gateway();
-  if (options.follow) return follow(session, filter, options.cursor);
+const list: Run<ListOptions> = async (context, _args, options): Promise<ExitCode> => {
+  const filter = filterOf(context, options);
+  const { client } = await context.gateway();
+  if (options.follow) return follow(context, filter, options.cursor);
   const most = limitOf(options.limit);
   const rows: AuditEvent[] = [];
   for await (const event of eventsOf(client, filter, options.cursor)) {
     if (rows.length >= most) break;
     rows.push(event);
   }
-  if (await printedValue(session, rows)) return ok;
-  if (rows.length === 0) session.terminal.note('no events');
-  else for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
+  if (await printedValue(context, rows)) return ok;
+  if (rows.length === 0) context.terminal.note('no events');
+  else for (const line of tableLines(columns, rows, context.format === 'wide')) context.terminal.out(line);
   return ok;
 };
 
-function filterOf({ clock }: CommandSession, { type, from, to, since, ofTenant }: ListOptions): AuditFilter {
+function filterOf({ clock }: CommandContext, { type, from, to, since, ofTenant }: ListOptions): AuditFilter {
   if (from !== undefined && since !== undefined)
     throw new CliError('usage', '--from and --since exclude each other', 'Keep one of them.');
   const begin = since === undefined ? from : new Date(clock.now() - parseTimeout(since)).toISOString();
@@ -117,9 +117,9 @@ const isAway = (error: unknown): boolean =>
   error instanceof ProviderAway ||
   (error instanceof WindlassApiError && passing.has(error.status));
 
-async function follow(session: CommandSession, filter: AuditFilter, begin: string | undefined): Promise<ExitCode> {
-  const { clock, interrupted } = session;
-  const { client } = await session.gateway();
+async function follow(context: CommandContext, filter: AuditFilter, begin: string | undefined): Promise<ExitCode> {
+  const { clock, interrupted } = context;
+  const { client } = await context.gateway();
   let cursor = begin;
   let isFirst = true;
   let hasRead = false;
@@ -129,7 +129,7 @@ async function follow(session: CommandSession, filter: AuditFilter, begin: strin
       if (interrupted.aborted) return undefined;
       // A gateway that has never answered may be another address.
       if (!hasRead || !isAway(error)) throw error;
-      session.terminal.note(
+      context.terminal.note(
         `the audit cannot be read, the next attempt is in ${pauseMs / 1_000} s: ${messageOf(error)}`,
       );
       return undefined;
@@ -141,7 +141,7 @@ async function follow(session: CommandSession, filter: AuditFilter, begin: strin
     }
     hasRead = true;
     pauseMs = followMs;
-    isFirst = show(session, page.items, isFirst);
+    isFirst = show(context, page.items, isFirst);
     cursor = page.end_cursor;
     if (page.next_cursor === null) await clock.sleep(followMs, interrupted);
   }
@@ -149,7 +149,7 @@ async function follow(session: CommandSession, filter: AuditFilter, begin: strin
 }
 
 /** Whether the heading is still to come. */
-function show({ format, terminal }: CommandSession, events: readonly AuditEvent[], isFirst: boolean): boolean {
+function show({ format, terminal }: CommandContext, events: readonly AuditEvent[], isFirst: boolean): boolean {
   if (events.length === 0) return isFirst;
   if (format === 'json' || format === 'yaml') {
     for (const event of events) terminal.out(JSON.stringify(event));

@@ -63,38 +63,38 @@ function oneCommand(kind: GatewayKind, act: keyof typeof described): Command {
 
 const listOf =
   (kind: GatewayKind): Run<object> =>
-  async (session): Promise<ExitCode> => {
-    const { client } = await session.gateway();
+  async (context): Promise<ExitCode> => {
+    const { client } = await context.gateway();
     const rows = await allRows(kind, client);
-    if (await printedValue(session, rows)) return ok;
-    if (session.format === 'name') for (const { name } of rows) session.terminal.out(name);
+    if (await printedValue(context, rows)) return ok;
+    if (context.format === 'name') for (const { name } of rows) context.terminal.out(name);
     else if (rows.length === 0)
-      session.terminal.note(`no ${kind.plural}; register one: windlass gateway ${kind.word} register FILE`);
-    else for (const line of tableLines(kind.columns, rows, session.format === 'wide')) session.terminal.out(line);
+      context.terminal.note(`no ${kind.plural}; register one: windlass gateway ${kind.word} register FILE`);
+    else for (const line of tableLines(kind.columns, rows, context.format === 'wide')) context.terminal.out(line);
     return ok;
   };
 
 const getOf =
   (kind: GatewayKind): Run<object> =>
-  async (session, [name = '']): Promise<ExitCode> => {
-    const { client } = await session.gateway();
+  async (context, [name = '']): Promise<ExitCode> => {
+    const { client } = await context.gateway();
     const id = await idOf(kind, client, name);
     const record = await kind.read(client, id).catch((error: unknown) => Promise.reject(missing(error, kind, name)));
-    if (await printedValue(session, record)) return ok;
-    session.terminal.out(session.format === 'name' ? name : await serialised(record, 'yaml'));
+    if (await printedValue(context, record)) return ok;
+    context.terminal.out(context.format === 'name' ? name : await serialised(record, 'yaml'));
     return ok;
   };
 
 const deleteOf =
   (kind: GatewayKind): Run<object> =>
-  async (session, [name = '']): Promise<ExitCode> => {
-    const { client } = await session.gateway();
+  async (context, [name = '']): Promise<ExitCode> => {
+    const { client } = await context.gateway();
     const id = await idOf(kind, client, name);
     const answer = await kind.delete(client, id).catch((error: unknown) => Promise.reject(missing(error, kind, name)));
     const warnings = isJsonObject(answer) && Array.isArray(answer['warnings']) ? answer['warnings'].map(String) : [];
-    for (const warning of warnings) session.terminal.note(`warning: ${warning}`);
-    if (await printedValue(session, { kind: kind.kind, name, deleted: true })) return ok;
-    session.terminal.out(session.format === 'name' ? name : `${kind.noun} ${name} deleted`);
+    for (const warning of warnings) context.terminal.note(`warning: ${warning}`);
+    if (await printedValue(context, { kind: kind.kind, name, deleted: true })) return ok;
+    context.terminal.out(context.format === 'name' ? name : `${kind.noun} ${name} deleted`);
     return ok;
   };
 

@@ -26,8 +26,8 @@ export const mcpCommand = (launch: CliLaunch): Command =>
     )
     .action(launch(mcp));
 
-const mcp: Run<McpOptions> = async (session, _args, { sign }): Promise<ExitCode> => {
-  const { clock, files, interrupted, options, terminal } = session;
+const mcp: Run<McpOptions> = async (context, _args, { sign }): Promise<ExitCode> => {
+  const { clock, files, interrupted, options, terminal } = context;
   const { session: signer, key } = await readSessionFile(files, sign);
   const [{ bridgeMcp }, { messageLines }, { sendSigned }] = await Promise.all([
     import('../../tool-gateway/mcp-bridge.ts'),

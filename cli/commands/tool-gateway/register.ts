@@ -9,7 +9,7 @@ import { type FileRegistration, readRegistrations } from '../../tool-gateway/reg
 import { examples, type CliLaunch, ok, type Run } from '../../launch.ts';
 import { problemLine } from '../../manifest-files.ts';
 import { printedValue } from '../../print-object.ts';
-import type { CommandSession } from '../../session.ts';
+import type { CommandContext } from '../../command-context.ts';
 
 /** `windlass gateway register`: files with objects of several kinds. */
 export function registerCommand(launch: CliLaunch): Command {
@@ -26,13 +26,13 @@ export function registerCommand(launch: CliLaunch): Command {
 
 export const registerOf =
   (kind: GatewayKind | undefined): Run<object> =>
-  async (session, paths): Promise<ExitCode> => {
-    const found = await readRegistrations(session.files, paths, kind);
-    if (!isUsable(session, found)) return exitCodes.failed;
-    const { client } = await session.gateway();
+  async (context, paths): Promise<ExitCode> => {
+    const found = await readRegistrations(context.files, paths, kind);
+    if (!isUsable(context, found)) return exitCodes.failed;
+    const { client } = await context.gateway();
     const made: object[] = [];
-    for (const one of inOrder(found)) made.push(await register(session, client, one));
-    await printedValue(session, made);
+    for (const one of inOrder(found)) made.push(await register(context, client, one));
+    await printedValue(context, made);
     return ok;
   };
 
@@ -49,7 +49,7 @@ const inOrder = (found: readonly FileRegistration[]): Registration[] =>
   );
 
 async function register(
-  { format, terminal }: CommandSession,
+  { format, terminal }: CommandContext,
   client: GatewayClient,
   one: Registration,
 ): Promise<object> {
@@ -68,7 +68,7 @@ async function register(
   return { kind: kind.kind, id, name };
 }
 
-function isUsable({ terminal }: CommandSession, found: readonly FileRegistration[]): boolean {
+function isUsable({ terminal }: CommandContext, found: readonly FileRegistration[]): boolean {
   // The gateway says its warnings with its answer.
   const problems = found.flatMap(({ file, problems: own }) =>
     own.filter(({ severity }) => severity === 'error').map((problem) => problemLine(file, problem)),

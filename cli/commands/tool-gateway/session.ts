@@ -7,7 +7,7 @@ import { withGateway } from '../../tool-gateway/gateway-option.ts';
 import { ed25519Key, type SessionFile } from '../../tool-gateway/session-file.ts';
 import { examples, type CliLaunch, ok, repeatable, type Run } from '../../launch.ts';
 import { printedValue } from '../../print-object.ts';
-import type { CommandSession } from '../../session.ts';
+import type { CommandContext } from '../../command-context.ts';
 import { type Column, tableLines } from '../../table.ts';
 
 interface CreateOptions {
@@ -73,17 +73,17 @@ const createCommand = (launch: CliLaunch): Command =>
     )
     .action(launch(create));
 
-const create: Run<CreateOptions> = async (session, [execution = ''], options): Promise<ExitCode> => {
-  const { files, terminal } = session;
+const create: Run<CreateOptions> = async (context, [execution = ''], options): Promise<ExitCode> => {
+  const { files, terminal } = context;
   const { out, force = false, keyFile } = options;
-  if (!force) await assertAbsent(session, out);
+  if (!force) await assertAbsent(context, out);
   const ttlMs = parseTimeout(options.ttl);
   const pem = keyFile === undefined ? newKey() : await files.read(keyFile);
   const key = ed25519Key(pem, keyFile ?? 'the key');
-  const backend = await session.gateway();
-  const token = await tokenOf(session, options, ttlMs);
+  const backend = await context.gateway();
+  const token = await tokenOf(context, options, ttlMs);
   const made = await backend.client
-    .createSession({ body: bodyOf(session, execution, { ...options, ttlMs, token, key }) })
+    .createSession({ body: bodyOf(context, execution, { ...options, ttlMs, token, key }) })
     .catch((error: unknown) => Promise.reject(taken(error, execution)));
   const { expires_at } = made;
   const file: SessionFile = {
@@ -95,7 +95,7 @@ const create: Run<CreateOptions> = async (session, [execution = ''], options): P
   };
   await files.writePrivate(out, `${JSON.stringify(file, null, 2)}\n`, { replace: force });
   if (options.showToken) terminal.out(token);
-  if (await printedValue(session, made)) return ok;
+  if (await printedValue(context, made)) return ok;
   terminal.note(`session ${execution} made, until ${expires_at}; ${out} signs its calls`);
   terminal.note(`Call a tool: windlass tools call NAME --sign ${out}`);
   return ok;
@@ -107,7 +107,7 @@ interface Made extends CreateOptions {
   readonly key: KeyObject;
 }
 
-const bodyOf = ({ clock }: CommandSession, execution: string, made: Made) => ({
+const bodyOf = ({ clock }: CommandContext, execution: string, made: Made) => ({
   execution_id: execution,
   agent_id: made.agent ?? execution,
   security_context: made.securityContext,
@@ -118,7 +118,7 @@ const bodyOf = ({ clock }: CommandSession, execution: string, made: Made) => ({
 });
 
 /** Found out before a session is made, which the execution has for good. */
-async function assertAbsent({ files }: CommandSession, file: string): Promise<void> {
+async function assertAbsent({ files }: CommandContext, file: string): Promise<void> {
   const isThere = await files.read(file).then(
     () => true,
     () => false,
@@ -129,12 +129,12 @@ async function assertAbsent({ files }: CommandSession, file: string): Promise<vo
 const newKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-async function tokenOf(session: CommandSession, options: CreateOptions, ttlMs: number): Promise<string> {
+async function tokenOf(context: CommandContext, options: CreateOptions, ttlMs: number): Promise<string> {
   const { sessionTokenFile: file, securityContext } = options;
-  if (file !== undefined) return (await session.files.read(file)).trim();
+  if (file !== undefined) return (await context.files.read(file)).trim();
   const ttl = Math.ceil(ttlMs / 1_000);
   const body = { security_context: securityContext, ttl_seconds: ttl };
-  return (await (await session.gateway()).api().issueSealToken({ body })).security_token;
+  return (await (await context.gateway()).api().issueSealToken({ body })).security_token;
 }
 
 /** An execution keeps the session that it has, also when that is revoked. */
@@ -145,7 +145,7 @@ function taken(error: unknown, execution: string): unknown {
 }
 
 type Row = Awaited<
-  ReturnType<Awaited<ReturnType<CommandSession['gateway']>>['client']['listSessions']>
+  ReturnType<Awaited<ReturnType<CommandContext['gateway']>>['client']['listSessions']>
 >['items'][number];
 
 const columns: readonly Column<Row>[] = [
@@ -156,8 +156,8 @@ const columns: readonly Column<Row>[] = [
   { heading: 'TOOLS', cell: ({ allowed_tool_patterns: patterns }) => patterns.join(','), wide: true },
 ];
 
-const list: Run<object> = async (session): Promise<ExitCode> => {
-  const { client } = await session.gateway();
+const list: Run<object> = async (context): Promise<ExitCode> => {
+  const { client } = await context.gateway();
   const rows: Row[] = [];
   let cursor: string | undefined;
   do {
@@ -165,21 +165,21 @@ const list: Run<object> = async (session): Promise<ExitCode> => {
     rows.push(...page.items);
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
-  if (await printedValue(session, rows)) return ok;
-  if (session.format === 'name') for (const { execution_id } of rows) session.terminal.out(execution_id);
-  else if (rows.length === 0) session.terminal.note('no active sessions');
-  else for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
+  if (await printedValue(context, rows)) return ok;
+  if (context.format === 'name') for (const { execution_id } of rows) context.terminal.out(execution_id);
+  else if (rows.length === 0) context.terminal.note('no active sessions');
+  else for (const line of tableLines(columns, rows, context.format === 'wide')) context.terminal.out(line);
   return ok;
 };
 
-const revoke: Run<object> = async (session, [execution = '']): Promise<ExitCode> => {
-  const { client } = await session.gateway();
+const revoke: Run<object> = async (context, [execution = '']): Promise<ExitCode> => {
+  const { client } = await context.gateway();
   const answer = await client.revokeSession({ execution_id: execution }).catch((error: unknown) => {
     if (!(error instanceof WindlassApiError) || error.status !== 404) throw error;
     const hint = 'List active ones: windlass gateway session list';
     throw new CliError('not_found', `there is no session of the execution ${execution}`, hint);
   });
-  if (await printedValue(session, answer)) return ok;
-  session.terminal.out(session.format === 'name' ? execution : `session ${execution} revoked`);
+  if (await printedValue(context, answer)) return ok;
+  context.terminal.out(context.format === 'name' ? execution : `session ${execution} revoked`);
   return ok;
 };

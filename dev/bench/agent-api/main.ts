@@ -9,7 +9,7 @@ import { createExecutionNews } from '../../../api/routes/agent-executions/follow
 import { createEventsRoute } from '../../../api/routes/agent-executions/stream.ts';
 import { createAgentPodRoutes } from '../../../api/routes/agent-pods/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { createSessions, type SealKey } from '../../../lib/envelope/index.ts';
+import { createSealSessions, type SealKey } from '../../../lib/envelope/index.ts';
 import { createHttpApp } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -83,7 +83,7 @@ const routes = [
     executions: shared.informer,
     tenants: { tenantOf: (namespace) => namespace },
     identity: createPodIdentity({ kube, clock: systemClock }),
-    attestations: createAttestations({ key, sessions: createSessions(bus), clock: systemClock, newId }),
+    attestations: createAttestations({ key, sessions: createSealSessions(bus), clock: systemClock, newId }),
     drivers,
     feed: createConversationFeed(bus, systemClock),
     securityOf: async () => ({ name: 'default', tools: ['*'], waiting: [] }),

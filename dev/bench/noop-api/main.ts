@@ -8,7 +8,7 @@ import {
   createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
-  createSessions,
+  createSealSessions,
   createProofPool,
   createVouch,
 } from '../../../lib/envelope/index.ts';
@@ -26,7 +26,7 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 const setup = setupOf(process.argv[2]);
 const bus = benchBus(setup.natsUrl, 'bench-api');
 const deps = { bus, clock: systemClock, logger: silentLogger, newId };
-const sessions = createSessions(bus);
+const sessions = createSealSessions(bus);
 const caller = aToolCaller();
 const proof = { clock: systemClock, key: verifierIn(setup), sessions };
 const proofs = createProofPool(proof);

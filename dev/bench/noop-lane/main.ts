@@ -19,7 +19,7 @@ import {
   createCallsUnderWay,
   createEnvelopeProof,
   createRevocations,
-  createSessions,
+  createSealSessions,
   createProofPool,
   createVouch,
   type SessionName,
@@ -53,7 +53,7 @@ const setup = setupOf(process.argv[2]);
 const bus = benchBus(setup.natsUrl, 'bench-lane');
 const deps = { bus, clock: systemClock, logger: silentLogger, newId };
 const metrics = createServerMetrics();
-const sessions = createSessions(bus);
+const sessions = createSealSessions(bus);
 const calls = createCallsUnderWay(systemClock);
 const audit = createAuditChain({ ...deps, key: generateKeyPairSync('ed25519').privateKey });
 const view = createSessionView(deps);

@@ -13,7 +13,7 @@ import {
   type SealClaims,
   type SealVerifier,
   type SealSession,
-  type Sessions,
+  type SealSessions,
 } from '../../../lib/envelope/index.ts';
 import type { Contract, RequestBodyOf } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
@@ -39,7 +39,7 @@ interface SessionRoutesDeps {
   readonly clock: Clock;
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly newId: NewId;
-  readonly sessions: Sessions;
+  readonly sessions: SealSessions;
   readonly view: SessionView;
   readonly revocations: Pick<Revocations, 'revoke'>;
   readonly securityOf: SecurityOf;

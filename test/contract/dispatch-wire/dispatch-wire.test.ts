@@ -10,7 +10,7 @@ import { createAgentPodRoutes } from '../../../api/routes/agent-pods/index.ts';
 import { annotations } from '../../../crds/labels.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
-import { createSessions, readToken, type SealKey } from '../../../lib/envelope/index.ts';
+import { createSealSessions, readToken, type SealKey } from '../../../lib/envelope/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { KubeClient, Pod } from '../../../lib/kube/index.ts';
 import type { ModelReply } from '../../../lib/models/models.ts';
@@ -85,7 +85,7 @@ function serve({ drivers }: Replica, { informer }: SharedExecutions, clock: Cloc
       executions: informer,
       tenants: { tenantOf: (namespace) => (unlabelled.has(namespace) ? undefined : namespace) },
       identity: createPodIdentity({ kube, clock: systemClock }),
-      attestations: createAttestations({ key, sessions: createSessions(bus), clock: systemClock, newId }),
+      attestations: createAttestations({ key, sessions: createSealSessions(bus), clock: systemClock, newId }),
       drivers,
       feed: createConversationFeed(bus, systemClock),
       securityOf: async () => ({ name: 'default', tools: ['*'], waiting: ['cmd'] }),
@@ -293,7 +293,7 @@ describe('the wire between a container and the orchestrator', () => {
     async function revoked(id: string): Promise<void> {
       shared.put(executionOf(id));
       expect((await post('/v1/seal/attest', attestation(id))).status).toBe(200);
-      await createSessions(bus).revoke({ tenant: 'acme', execution_id: id });
+      await createSealSessions(bus).revoke({ tenant: 'acme', execution_id: id });
     }
     const asks = (id: string) => post('/v1/dispatch-gateway', generate(id));
 

@@ -5,7 +5,7 @@ import { createToolSessions } from '../../../api/agents/registered/tool-sessions
 import { createGatewayClient } from '../../../client/index.ts';
 import { createMcpSource } from '../../../gateway/tools/mcp-source.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { createSessions } from '../../../lib/envelope/index.ts';
+import { createSealSessions } from '../../../lib/envelope/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createMcpServers, type McpServers } from '../../../lib/mcp/index.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
@@ -66,7 +66,7 @@ afterAll(async () => {
 function registeredOf() {
   const bus = nats.connect();
   const deps = { bus, clock: systemClock, logger: silentLogger, newId };
-  const sessions = createToolSessions({ ...deps, key: gateway.key, sessions: createSessions(bus) });
+  const sessions = createToolSessions({ ...deps, key: gateway.key, sessions: createSealSessions(bus) });
   const calling = { ...deps, room: createLargeAnswers(deps.clock), sessions, url: gateway.url };
   return createRegisteredTools({ ...deps, call: createGatewayCalls(calling) });
 }

@@ -46,7 +46,7 @@ export interface Backends {
 }
 
 /** The world as one command sees it: with its global options read. */
-export interface CommandSession extends CommandWorld {
+export interface CommandContext extends CommandWorld {
   readonly options: GlobalOptions;
   readonly format: OutputFormat | undefined;
   /** The same each time. */
@@ -55,8 +55,8 @@ export interface CommandSession extends CommandWorld {
   readonly gateway: () => Promise<GatewayBackend>;
 }
 
-/** Opens the session of one command. */
-export function openCommandSession(world: CommandWorld, options: GlobalOptions): CommandSession {
+/** Makes the context of one command. */
+export function createCommandContext(world: CommandWorld, options: GlobalOptions): CommandContext {
   let backend: Promise<Backend> | undefined;
   return {
     ...world,
