@@ -6,7 +6,7 @@ import { KubeError } from '../../lib/kube/index.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { FleetServer } from '../../test/support/fleet-controller.ts';
 import { createManualClock, type ManualClock } from '../../test/support/manual-clock.ts';
-import { createHeapTurns } from './heap-turns.ts';
+import { createHeapBudget } from './heap-budget.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { NewsReader } from './view/news-reader.ts';
 import { RunView } from './view/run-view.ts';
@@ -66,7 +66,7 @@ function look() {
     ...ends,
     views: { close: () => undefined },
     store: createConfigMapStore(kube),
-    heapTurns: createHeapTurns(clock),
+    heapBudget: createHeapBudget(clock),
   };
   return waitForLog(deps, server.run, view);
 }
