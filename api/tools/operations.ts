@@ -72,7 +72,7 @@ export function createOperations(clock: Clock): Operations {
       const reply = await route.handle({ ...asking, reserve } as never);
       place.leave();
       asked.started?.(reply.headers ?? {});
-      return valueOf(reply, part, asked.event);
+      return await valueOf(reply, part, asked.event);
     },
   };
 }

@@ -47,10 +47,12 @@ const checks: Readonly<Record<string, Check>> = {
     const facts = await askFacts(folder, clock);
     if (!isJsonObject(facts)) return 'none runs with this folder; windlass-edge run starts it';
     if (facts['connected'] === true) return 'it has a stream to the relay';
-    const [problem, againInMs] = [String(facts['problem'] ?? ''), Number(facts['again_in_ms'] ?? 0)];
+    const { problem } = facts;
+    const cause = typeof problem === 'string' && problem !== '' ? `: ${problem}` : '';
+    const againInMs = Number(facts['again_in_ms'] ?? 0);
     throw new AppError(
       'unavailable',
-      `it has no stream to the relay${problem === '' ? '' : `: ${problem}`}; it tries again in ${Math.ceil(againInMs / 1_000)} s`,
+      `it has no stream to the relay${cause}; it tries again in ${Math.ceil(againInMs / 1_000)} s`,
     );
   },
   relay: async ({ identity }, { open }) => {

@@ -62,7 +62,7 @@ async function bind(kube: KubeClient, kind: Resource<Role>, { namespace, role, u
 
 /** One act that a rule allows; none for a rule that names objects. */
 function actOf(rule: PolicyRule & { readonly resourceNames?: readonly string[] }, namespace: string): object[] {
-  const { apiGroups = [], resources = [], verbs, resourceNames } = rule;
+  const { apiGroups, resources, verbs, resourceNames } = rule;
   const [resource, subresource] = (resources[0] ?? '').split('/');
   if (resource === '' || resourceNames !== undefined) return [];
   return [{ namespace, group: apiGroups[0], resource, subresource, verb: verbs[0] }];
