@@ -1,4 +1,4 @@
-import type { EventBus } from '../lib/bus/index.ts';
+import type { EventBus, KeyValueBucket } from '../lib/bus/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import { edgeBuckets, edgeLimits, type HeldStream } from '../lib/edge/index.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -92,12 +92,13 @@ async function markLost(deps: WatchOverDeps, relays: LivingRelays, failed: Set<s
   // A revocation waits for no bus.
   const pass = relays.look();
   pass.catch(() => undefined);
+  const sweep: Sweep = { held: deps.bus.bucket<HeldStream>(edgeBuckets.streams), pass };
   const rest = failedLast(deps.hosts.known(), failed);
   const look = async (): Promise<void> => {
     for (let next = rest.next(); next.done !== true; next = rest.next()) {
       const uid = uidOf(next.value);
       failed.add(uid);
-      await lookAt(deps, next.value, pass);
+      await lookAt(deps, next.value, sweep);
       failed.delete(uid);
     }
   };
@@ -121,15 +122,19 @@ function* failedLast(hosts: Iterable<StoredHost>, failed: Set<string>): Generato
 
 const uidOf = ({ object }: StoredHost): string => object.metadata.uid ?? '';
 
-type Pass = ReturnType<LivingRelays['look']>;
+/** All that the looks of one sweep share. */
+interface Sweep {
+  readonly held: KeyValueBucket<HeldStream>;
+  readonly pass: ReturnType<LivingRelays['look']>;
+}
 
-async function lookAt(deps: WatchOverDeps, host: StoredHost, pass: Pass): Promise<void> {
-  const { bus, streams } = deps;
+async function lookAt(deps: WatchOverDeps, host: StoredHost, { held, pass }: Sweep): Promise<void> {
+  const { streams } = deps;
   const uid = uidOf(host);
   // Its news came while no server could be asked.
   if (isRevocationUnwritten(host)) await streams.writeRevocation(host);
   if (!isOpen(host) || streams.has(uid)) return;
-  const entry = (await bus.bucket<HeldStream>(edgeBuckets.streams).get(uid))?.value;
+  const entry = (await held.get(uid))?.value;
   if (!isWithinGrace(deps, entry) && (await (await pass).isGone(uid, entry))) await markUnlessRefused(deps, host, uid);
 }
 

@@ -37,6 +37,7 @@ export interface CallRooms {
 
 /** Bytes that each operation has, whatever the others have: small ones are always served. */
 export const smallBytes = 65_536;
+
 export function createCallRooms(clock: Clock, answers: AnswerRoom): CallRooms {
   return { open: ({ tenant }, signal) => new Room({ clock, answers, tenant, signal }) };
 }

@@ -49,9 +49,6 @@ export interface JsonAnswer {
   readonly held: Disposable;
 }
 
-/** Bytes of memory of the text of an answer. */
-export const bytesIn = (json: readonly Buffer[]): number => json.reduce((sum, { length }) => sum + length, 0);
-
 export interface ValueAnswer {
   /** Text of the JSON-RPC result. */
   readonly content: string;

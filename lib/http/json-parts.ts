@@ -11,12 +11,15 @@ const pieceBytes = 32_768;
 const quote = 0x22;
 const backslash = 0x5c;
 
+/** Bytes of a JSON in pieces. */
+export const bytesIn = (json: readonly Buffer[]): number => json.reduce((sum, { length }) => sum + length, 0);
+
 /** Bytes of the parts as they are sent. */
 export const partsLength = (parts: readonly JsonPart[]): number => parts.reduce((sum, part) => sum + lengthOf(part), 0);
 
 function lengthOf(part: JsonPart): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
-  const bytes = part.json.reduce((sum, { length }) => sum + length, 0);
+  const bytes = bytesIn(part.json);
   return part.as === 'value' ? bytes : bytes + 2 + part.json.reduce((sum, one) => sum + escapesOf(one), 0);
 }
 

@@ -10,11 +10,12 @@ import {
 import { answeredError, callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 import type { Contract } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
+import { bytesIn } from '../../../lib/http/json-parts.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Invoke } from '../../lane/invoke.ts';
 import { RefusedCall } from '../../tools/refused-call.ts';
-import { bytesIn, type JsonAnswer } from '../../tools/tool-source.ts';
+import type { JsonAnswer } from '../../tools/tool-source.ts';
 import { refuseWebPage } from '../web-pages.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 

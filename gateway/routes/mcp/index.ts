@@ -10,11 +10,11 @@ import {
 } from '../../../lib/envelope/index.ts';
 import { callError } from '../../../lib/envelope/rpc-error.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
+import { bytesIn } from '../../../lib/http/json-parts.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { type McpHttpAnswer, type McpServer, partsOf } from '../../mcp/mcp-server.ts';
-import { bytesIn } from '../../tools/tool-source.ts';
 import { refuseWebPage } from '../web-pages.ts';
 import { callMcp } from './contract.ts';
 

@@ -20,10 +20,20 @@ const reviews = defineResource<KubeObject & { spec: object; status?: { allowed: 
 });
 
 /** The API server's verdict on a user with the groups of a service account of the release. */
-export async function may(kube: KubeClient, user: string, { group = '', ...access }: Access): Promise<boolean> {
+export function may(kube: KubeClient, user: string, access: Access): Promise<boolean> {
   const own = `system:serviceaccounts:${releaseNamespace}`;
   const groups = ['system:authenticated', 'system:serviceaccounts', own];
-  const spec = { user, groups, resourceAttributes: { group, ...access } };
+  return mayDo(kube, { user, groups }, access);
+}
+
+interface Subject {
+  readonly user: string;
+  readonly groups?: readonly string[];
+}
+
+/** The API server's verdict on a user. */
+export async function mayDo(kube: KubeClient, subject: Subject, { group = '', ...access }: Access): Promise<boolean> {
+  const spec = { ...subject, resourceAttributes: { group, ...access } };
   const { status } = await kube.create(reviews, { metadata: {}, spec });
   return status?.allowed ?? false;
 }

@@ -2,25 +2,18 @@ import { expect, vi } from 'vitest';
 import {
   defineResource,
   type KubeClient,
-  type KubeObject,
   type PolicyRule,
   type Resource,
   type Role,
   type RoleBinding,
   roleBindings,
 } from '../../../lib/kube/index.ts';
+import { type Access, mayDo } from '../chart/access.ts';
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
 const apiVersion = `${rbac.group}/${rbac.version}`;
 const roles = defineResource<Role>({ ...rbac, plural: 'roles', kind: 'Role', namespaced: true });
 const clusterRoles = defineResource<Role>({ ...rbac, plural: 'clusterroles', kind: 'ClusterRole', namespaced: false });
-const reviews = defineResource<KubeObject & { spec: object; status?: { allowed: boolean } }>({
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  plural: 'subjectaccessreviews',
-  kind: 'SubjectAccessReview',
-  namespaced: false,
-});
 
 interface Bound {
   readonly namespace: string;
@@ -48,10 +41,7 @@ async function bind(kube: KubeClient, kind: Resource<Role>, { namespace, role, u
   };
   await kube.create(roleBindings, binding);
   const { rules } = await kube.get(kind, kind.namespaced ? { name: role, namespace } : { name: role });
-  const isAllowed = async (resourceAttributes: object): Promise<boolean> => {
-    const { status } = await kube.create(reviews, { metadata: {}, spec: { user, resourceAttributes } });
-    return status?.allowed === true;
-  };
+  const isAllowed = (act: Access): Promise<boolean> => mayDo(kube, { user }, act);
   const acts = rules.flatMap((rule) => actOf(rule, namespace));
   // The API server reads a new binding a moment after it has stored it.
   await vi.waitFor(async () => expect(await Promise.all(acts.map(isAllowed))).not.toContain(false), {
@@ -61,9 +51,10 @@ async function bind(kube: KubeClient, kind: Resource<Role>, { namespace, role, u
 }
 
 /** One act that a rule allows; none for a rule that names objects. */
-function actOf(rule: PolicyRule & { readonly resourceNames?: readonly string[] }, namespace: string): object[] {
+function actOf(rule: PolicyRule & { readonly resourceNames?: readonly string[] }, namespace: string): Access[] {
   const { apiGroups, resources, verbs, resourceNames } = rule;
-  const [resource, subresource] = (resources[0] ?? '').split('/');
+  const [resource = '', subresource] = (resources[0] ?? '').split('/');
   if (resource === '' || resourceNames !== undefined) return [];
-  return [{ namespace, group: apiGroups[0], resource, subresource, verb: verbs[0] }];
+  const [[group = ''], [verb = '']] = [apiGroups, verbs];
+  return [{ namespace, group, resource, verb, ...(subresource !== undefined && { subresource }) }];
 }

@@ -134,7 +134,7 @@ async function send({ socket }: RawHttp2, pieces: Iterable<Buffer>): Promise<voi
 }
 
 describe.each(['reads', 'does not read'])('over TLS a stranger that %s the answers', (reads) => {
-  it.each(Object.entries(floods))('and sends %s takes no memory, and holds up nobody', async (_name, flood) => {
+  it.each(Object.entries(floods))('and sends %s takes no memory, and holds up no other peer', async (_name, flood) => {
     using client = createRelayClient({ endpoint: `localhost:${relay.listener.port}`, ca: own.cert, insecure: false });
     expect(await client.isServing()).toBe(true);
     const before = inUse();
